@@ -1,0 +1,82 @@
+"""Client: the verbs, as the SDK and the CLI see them. One seam for both.
+
+Implementations: ``client/direct.py`` on a store, ``runner/client.py`` inside a job (requests as frames to the coordinator);
+REST comes with the server's own client. One suite runs on all. Every method may raise the errors of errors.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from mainspring.clock import Duration
+from mainspring.domain.attempt import Attempt
+from mainspring.domain.event import Event
+from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest
+from mainspring.domain.logline import LogLine
+from mainspring.domain.task import Catalog, Task
+from mainspring.domain.worker import Worker
+
+
+class Client(Protocol):
+    """What can be asked of a platform."""
+
+    def declare(self, catalog: Catalog) -> None:
+        """Record an app's tasks. Idempotent."""
+        ...
+
+    def submit(self, requests: Sequence[JobRequest]) -> list[int]:
+        """Store the jobs, all or none, and answer their ids once they are durable."""
+        ...
+
+    def job(self, job: int) -> Job:
+        """One job. Raises UnknownJob."""
+        ...
+
+    def jobs(self, wanted: JobFilter) -> JobPage:
+        """A page of jobs, newest first."""
+        ...
+
+    def count(self, wanted: JobFilter) -> int:
+        """How many jobs the filter matches."""
+        ...
+
+    def attempts(self, job: int) -> list[Attempt]:
+        """The attempts of a job in order, the running one last. Raises UnknownJob."""
+        ...
+
+    def events(self, *, after: int = 0, job: int | None = None, kinds: Sequence[str] = (), limit: int = 1000) -> list[Event]:
+        """Events with ``seq`` above the cursor, oldest first. ``kinds``: names of target states or causes."""
+        ...
+
+    def last_event(self) -> int:
+        """The newest cursor: pass it to ``events`` to see only what comes."""
+        ...
+
+    def logs(self, job: int, *, attempt: int | None = None, after: int = 0, limit: int = 10_000) -> list[LogLine]:
+        """Log lines with ``seq`` above the cursor. Raises UnknownJob."""
+        ...
+
+    def cancel(self, job: int) -> Job:
+        """Cancel a waiting job at once, or ask a running one to stop (``cancel_requested``). Raises IllegalState."""
+        ...
+
+    def retry(self, job: int) -> Job:
+        """A new job with the same task and parameters (``replay_of``). Raises IllegalState, ReplayLive."""
+        ...
+
+    def tasks(self) -> list[Task]:
+        """The catalog."""
+        ...
+
+    def workers(self) -> list[Worker]:
+        """All workers that are known, newest first."""
+        ...
+
+    def await_news(self, timeout: Duration) -> None:
+        """Block until something may have happened, at most this long. A hint, never a promise."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        ...

@@ -1,0 +1,166 @@
+"""The messages between a coordinator and its runners, as values. docs/architecture/runner-protocol.md explains them.
+
+Each frame is one line of JSON with a ``type``. Control carries what is small and urgent, bulk what may be large.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from mainspring.domain.attempt import Failure
+from mainspring.domain.ids import ClaimId, JobId
+from mainspring.domain.logline import LogChunk
+from mainspring.domain.states import Outcome
+from mainspring.domain.task import Catalog
+
+PROTOCOL = 1
+INLINE_LIMIT = 16_384
+"""Parameters up to this many bytes travel inside ``start``; larger ones follow on bulk."""
+
+
+class Frame(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, omit_defaults=True):
+    """One message."""
+
+
+# --- runner to coordinator, control -------------------------------------------------------------------------------
+
+
+class Hello(Frame):
+    """First frame of a runner: who it is and which tasks it can run."""
+
+    protocol: int
+    pid: int
+    language: str
+    catalog: Catalog
+
+
+class Unusable(Frame):
+    """The app can't be loaded; ``message`` holds the traceback of the user's lines. The runner exits afterwards."""
+
+    message: str
+
+
+class Pong(Frame):
+    """Answer to ``ping``: the runner's loop turns."""
+
+    number: int
+
+
+class Stuck(Frame):
+    """A job in a thread did not heed the cancel within its grace; it can only end with the runner."""
+
+    job: JobId
+    claim: ClaimId
+
+
+class Progress(Frame):
+    """What ``ctx.progress`` or ``ctx.details`` said last, as JSON."""
+
+    job: JobId
+    claim: ClaimId
+    details: msgspec.Raw
+
+
+# --- runner to coordinator, bulk ----------------------------------------------------------------------------------
+
+
+class Log(Frame):
+    """Output of a job, in order. Costs byte credit."""
+
+    job: JobId
+    claim: ClaimId
+    chunks: list[LogChunk]
+
+
+class Ended(Frame):
+    """An attempt is over. Travels on bulk behind the job's last ``log``."""
+
+    job: JobId
+    claim: ClaimId
+    outcome: Outcome
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    failure: Failure | None = None
+    retry_after: str | float | None = None
+    final: bool = False
+    sandbox: str = "S0"
+    details: msgspec.Raw = msgspec.Raw(b"")
+
+
+class Request(Frame):
+    """An SDK call of a job; answered by ``answer`` with the same number. ``verb`` is a method of Client."""
+
+    number: int
+    job: JobId
+    claim: ClaimId
+    verb: str
+    body: msgspec.Raw
+
+
+# --- coordinator to runner, control -------------------------------------------------------------------------------
+
+
+class Start(Frame):
+    """Run this attempt. ``bulk``: the parameters follow in a ``params`` frame on bulk."""
+
+    job: JobId
+    claim: ClaimId
+    attempt: int
+    task: str
+    params: msgspec.Raw = msgspec.Raw(b"{}")
+    bulk: bool = False
+    log_room: int = 0
+    grace: float = 5.0
+    details: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class Cancel(Frame):
+    """End this attempt: ask, and after ``grace`` seconds kill where that is possible. The runner answers ``ended``.
+
+    ``outcome``: what the attempt shall be recorded as: cancelled, timed_out or released.
+    """
+
+    job: JobId
+    claim: ClaimId
+    outcome: Outcome
+    grace: float
+
+
+class Credit(Frame):
+    """The runner may send this many more bytes of logs."""
+
+    bytes: int
+
+
+class Ping(Frame):
+    """Answer with ``pong``."""
+
+    number: int
+
+
+class Stop(Frame):
+    """No more starts will come: exit when the running jobs have ended."""
+
+
+# --- coordinator to runner, bulk ----------------------------------------------------------------------------------
+
+
+class Params(Frame):
+    """The parameters of a started attempt."""
+
+    job: JobId
+    claim: ClaimId
+    params: msgspec.Raw
+
+
+class Answer(Frame):
+    """Reply to ``request``: a body, or the code and message of an error."""
+
+    number: int
+    body: msgspec.Raw = msgspec.Raw(b"null")
+    code: str = ""
+    message: str = ""
+
+
+FromRunner = Hello | Unusable | Pong | Stuck | Progress | Log | Ended | Request
+ToRunner = Start | Cancel | Credit | Ping | Stop | Params | Answer
+BULK = (Log, Ended, Request, Params, Answer)

@@ -1,0 +1,42 @@
+"""Worker: a process that claims and runs jobs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from mainspring.clock import Instant
+from mainspring.domain.ids import WorkerId
+
+
+class WorkerState(StrEnum):
+    """What a worker does now."""
+
+    ACTIVE = "active"
+    DRAINING = "draining"
+    STOPPED = "stopped"  # it said goodbye
+    LOST = "lost"  # its heartbeat is overdue
+
+
+class Worker(msgspec.Struct, frozen=True):
+    """A worker as lists show it. ``pids``: coordinator, runners; ``running``: jobs it holds leases on."""
+
+    id: WorkerId
+    incarnation: str
+    name: str
+    host: str
+    pid: int
+    app: str
+    code_hash: str
+    version: str
+    queues: tuple[str, ...]
+    labels: dict[str, str]
+    slots: int
+    state: WorkerState
+    started_at: Instant
+    beat_at: Instant
+    running: int
+    pids: dict[str, Any]
+    tasks: tuple[str, ...] = ()

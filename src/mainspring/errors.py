@@ -1,0 +1,357 @@
+"""The error tree. Each error says what was wrong, with which value, where, and what would be right.
+
+    MainspringError
+    ├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
+    │  ├─ UnknownTask  UnknownApp  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
+    │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
+    │  └─ PayloadTooLarge      413
+    ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownAttempt
+    ├─ Conflict                409  exit 4   IllegalState  ReplayLive  AlreadyUp
+    ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
+    ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy
+    │                                        SchemaTooNew  SchemaTooOld  EngineTooOld  NetworkFilesystem
+    ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
+    ├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
+    ├─ JobNotSucceeded         409  exit 1   JobDead  JobCancelled: what ``job.result()`` raises
+    └─ WaitTimeout             504  exit 1   the job is not done yet; it goes on
+
+``code`` is stable; docs/reference/errors.md lists every one. User code may raise RetryAfter to choose its delay.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MainspringError(Exception):
+    """Base of every error of this package.
+
+    ``code``: stable name; ``http_status`` and ``exit_status``: what REST and the CLI answer; ``remedy``: what to do,
+    or an empty text; ``field``: the part of the request that was wrong, or an empty text.
+    """
+
+    code = "mainspring_error"
+    http_status = 500
+    exit_status = 1
+
+    def __init__(self, message: str, *, remedy: str = "", field: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+        self.field = field
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+
+def near(name: str, among: Iterable[str]) -> str:
+    """A sentence that names the closest known names, or an empty text."""
+    close = difflib.get_close_matches(name, list(among), n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(close)}?" if close else ""
+
+
+class InvalidInput(MainspringError):
+    """The request is wrong in itself; nothing was changed."""
+
+    code = "invalid_input"
+    http_status = 422
+    exit_status = 4
+
+
+class UnknownTask(InvalidInput):
+    """A submit named a task that no app has ever reported."""
+
+    code = "unknown_task"
+
+    def __init__(self, name: str, known: Iterable[str] = (), *, ambiguous: Iterable[str] = ()) -> None:
+        known, several = sorted(known), sorted(ambiguous)
+        if several:
+            message, remedy = f"Task {name!r} is not unique.", f"Use its full name: {' or '.join(several)}."
+        else:
+            short = {task.rpartition(".")[2] for task in known}
+            hint = near(name, {*known, *short})
+            listed = f"Known tasks: {', '.join(known[:10])}." if known else "No app has reported its tasks yet."
+            message = f"Unknown task {name!r}."
+            remedy = hint or f"{listed} A worker reports its tasks at start: mainspring worker --app MODULE:ATTR."
+        super().__init__(message, remedy=remedy, field="task")
+        self.name = name
+
+
+class InvalidParameters(InvalidInput):
+    """The parameters don't fit the task's schema. ``field`` names the first that is wrong."""
+
+    code = "invalid_parameters"
+
+
+class InvalidOption(InvalidInput):
+    """An option of a submit or of a task has a value that it can't have."""
+
+    code = "invalid_option"
+
+
+class NotYetSupported(InvalidInput):
+    """A documented option that this version does not have yet: refused, never ignored."""
+
+    code = "not_yet_supported"
+
+    def __init__(self, option: str) -> None:
+        super().__init__(
+            f"{option} is not supported by this version of mainspring.",
+            remedy="Leave it out; it is refused so that it is never silently ignored.",
+            field=option,
+        )
+
+
+class InvalidDuration(InvalidInput):
+    """A text that is not a duration."""
+
+    code = "invalid_duration"
+
+    def __init__(self, value: object, *, field: str = "") -> None:
+        super().__init__(
+            f"{value!r} is not a duration.",
+            remedy="Write 250ms, 30s, 10m, 2h or 1d (not negative, at most 100 years).",
+            field=field,
+        )
+
+
+class InvalidInstant(InvalidInput):
+    """A text that is not a point in time."""
+
+    code = "invalid_instant"
+
+    def __init__(self, value: object, *, field: str = "") -> None:
+        super().__init__(
+            f"{value!r} is not a time with a zone.",
+            remedy="Write ISO 8601 with an offset, for instance 2026-11-29T03:00:00Z.",
+            field=field,
+        )
+
+
+class InvalidText(InvalidInput):
+    """A text holds a character that can't be stored: NUL or half of a surrogate pair."""
+
+    code = "invalid_text"
+
+
+class InvalidJson(InvalidInput):
+    """A body or value that is not JSON as we take it (NaN, infinite, too deep, doubled keys)."""
+
+    code = "invalid_json"
+
+
+class InvalidSetting(InvalidInput):
+    """A setting has a value that it can't have; says from which layer it came."""
+
+    code = "invalid_setting"
+
+
+class InvalidTask(InvalidInput):
+    """A task can't be declared as written."""
+
+    code = "invalid_task"
+
+
+class InvalidCursor(InvalidInput):
+    """A cursor that this list did not hand out."""
+
+    code = "invalid_cursor"
+
+
+class PayloadTooLarge(InvalidInput):
+    """Parameters, a result or a body above the limit."""
+
+    code = "payload_too_large"
+    http_status = 413
+
+    def __init__(self, what: str, size: int, limit: int) -> None:
+        super().__init__(
+            f"{what} is {size:,} bytes; the limit is {limit:,} bytes.",
+            remedy="Put the data in a file or an object store and pass its address.",
+            field=what,
+        )
+
+
+class NotFound(MainspringError):
+    """The thing named in the path or argument does not exist."""
+
+    code = "not_found"
+    http_status = 404
+    exit_status = 3
+
+
+class UnknownJob(NotFound):
+    """No job has this id."""
+
+    code = "unknown_job"
+
+    def __init__(self, job: object) -> None:
+        super().__init__(f"unknown job {job}", remedy="List them with: mainspring jobs", field="id")
+
+
+class UnknownWorker(NotFound):
+    """No worker has this id or name."""
+
+    code = "unknown_worker"
+
+    def __init__(self, worker: object) -> None:
+        super().__init__(f"unknown worker {worker}", remedy="List them with: mainspring workers", field="id")
+
+
+class Conflict(MainspringError):
+    """The thing exists, and its present state does not allow the change."""
+
+    code = "conflict"
+    http_status = 409
+    exit_status = 4
+
+
+class IllegalState(Conflict):
+    """The job's state does not allow this. ``state`` is the present one."""
+
+    code = "illegal_state"
+
+    def __init__(self, message: str, *, state: str, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy, field="state")
+        self.state = state
+
+
+class ReplayLive(Conflict):
+    """The last replay of this job has not ended yet."""
+
+    code = "replay_live"
+
+
+class AlreadyUp(Conflict):
+    """Another supervisor runs on the same directory."""
+
+    code = "already_up"
+
+
+class Forbidden(MainspringError):
+    """Refused whatever the content."""
+
+    code = "forbidden"
+    http_status = 403
+    exit_status = 4
+
+
+class ForeignOrigin(Forbidden):
+    """The Host or Origin header names another site."""
+
+    code = "foreign_origin"
+
+
+class AddressRefused(Forbidden):
+    """The server binds loopback only as long as no authentication is configured."""
+
+    code = "address_refused"
+
+
+class StoreError(MainspringError):
+    """The store can't be used."""
+
+    code = "store_error"
+    http_status = 503
+    exit_status = 5
+
+
+class StoreUnreachable(StoreError):
+    """The database can't be opened or reached."""
+
+    code = "store_unreachable"
+
+
+class StoreReadOnly(StoreError):
+    """The database or its directory can't be written."""
+
+    code = "store_read_only"
+
+
+class StoreCorrupt(StoreError):
+    """The file is not a sound database. It is left as it is."""
+
+    code = "store_corrupt"
+
+
+class StoreBusy(StoreError):
+    """The lock was not free within the time-out, or the disk is full; nothing was changed and it may be retried."""
+
+    code = "store_busy"
+
+
+class SchemaTooNew(StoreError):
+    """The database was upgraded by a newer mainspring than this one."""
+
+    code = "schema_too_new"
+
+
+class SchemaTooOld(StoreError):
+    """The database must be upgraded first."""
+
+    code = "schema_too_old"
+
+
+class EngineTooOld(StoreError):
+    """The SQLite library has a known corruption fault."""
+
+    code = "engine_too_old"
+
+
+class NetworkFilesystem(StoreError):
+    """SQLite files on a network file system are refused."""
+
+    code = "network_filesystem"
+
+
+class AppNotLoadable(MainspringError):
+    """The user's app could not be imported; the message carries the traceback of the user's own lines."""
+
+    code = "app_not_loadable"
+    http_status = 422
+    exit_status = 4
+
+
+class ProtocolViolation(MainspringError):
+    """A runner sent a frame that the protocol does not allow."""
+
+    code = "protocol_violation"
+
+
+class JobNotSucceeded(MainspringError):
+    """What ``job.result()`` raises when the job ended without success."""
+
+    code = "job_not_succeeded"
+    http_status = 409
+
+
+class JobDead(JobNotSucceeded):
+    """The job ended dead; the message carries its last error."""
+
+    code = "job_dead"
+
+
+class JobCancelled(JobNotSucceeded):
+    """The job was cancelled."""
+
+    code = "job_cancelled"
+
+
+class WaitTimeout(MainspringError):
+    """The job did not end within the time given; it goes on."""
+
+    code = "wait_timeout"
+    http_status = 504
+
+
+class RetryAfter(Exception):  # noqa: N818 - a wish, not a fault of ours
+    """Raise it in a task to fail this attempt and choose the delay before the next one.
+
+    The wish is taken as it is (``max_delay`` bounds the computed delays only); attempts are charged as usual. Any
+    other exception may do the same with an attribute ``retry_after`` (a duration).
+    """
+
+    def __init__(self, delay: str | float, message: str = "") -> None:
+        super().__init__(message or f"try again in {delay}")
+        self.retry_after = delay

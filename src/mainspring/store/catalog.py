@@ -1,0 +1,55 @@
+"""The catalog in the store: the tasks that apps have reported."""
+
+from __future__ import annotations
+
+from mainspring.domain.task import Catalog, Task
+from mainspring.store import rows
+from mainspring.store.sqlite import Transaction
+
+
+def known(tx: Transaction, catalog: Catalog) -> bool:
+    """Whether every task of this catalog is recorded as it is."""
+    held = {name: declaration for name, declaration, _, _ in tx.rows("task/of_app", app=catalog.app)}
+    return all(held.get(task.name) == rows.text(task) for task in catalog.tasks)
+
+
+def declare(tx: Transaction, catalog: Catalog) -> None:
+    """Record an app's tasks. A code hash keeps the generation of its first sight, so old never overwrites new."""
+    held = tx.rows("task/of_app", app=catalog.app)
+    generations = {code_hash: generation for _, _, code_hash, generation in held}
+    generation = generations.get(catalog.code_hash)
+    if generation is None:
+        generation = tx.rows("task/generation")[0][0] + 1
+    tx.many(
+        "task/upsert",
+        [
+            (task.name, task.app, task.short, rows.text(task), catalog.code_hash, generation, tx.now)
+            for task in catalog.tasks
+        ],
+    )
+
+
+def tasks(tx: Transaction) -> list[Task]:
+    """All tasks, by name."""
+    return [rows.task(row[0]) for row in tx.rows("task/all")]
+
+
+def names(tx: Transaction) -> list[str]:
+    """All full names."""
+    return [row[0] for row in tx.rows("task/names")]
+
+
+def of_app(tx: Transaction, app: str) -> list[str]:
+    """Full names of one app's tasks."""
+    return [row[0] for row in tx.rows("task/of_app", app=app)]
+
+
+def declaration(tx: Transaction, name: str) -> str | None:
+    """The declaration of a task, as JSON text, by its full name."""
+    found = tx.row("task/one", name=name)
+    return None if found is None else found[0]
+
+
+def by_short(tx: Transaction, short: str) -> list[str]:
+    """Full names of the tasks with this short name."""
+    return [row[0] for row in tx.rows("task/by_short", short=short)]

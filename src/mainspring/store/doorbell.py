@@ -1,0 +1,123 @@
+"""Doorbells: wake-up hints between the processes of one host. A lost ring costs at most the polling interval.
+
+Each listener owns a FIFO in a directory beside the database; a ringer writes one byte to each. Two bells: ``work``
+(something may be claimed or must be stopped) and ``news`` (something was recorded).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from mainspring.clock import Duration, seconds
+
+
+class Doorbell:
+    """One kind of bell of one database. Without a directory (in memory) it works inside the process only."""
+
+    def __init__(self, directory: Path | None, kind: str) -> None:
+        self._directory = directory / kind if directory is not None else None
+        self._inside: set[threading.Event] = set()
+
+    def ring(self) -> None:
+        """Wake all listeners. Never blocks and never fails."""
+        for event in list(self._inside):
+            event.set()
+        if self._directory is None:
+            return
+        try:
+            names = os.listdir(self._directory)
+        except OSError:
+            return
+        for name in names:
+            self._ring_one(self._directory / name)
+
+    def _ring_one(self, fifo: Path) -> None:
+        try:
+            pipe = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # its listener is gone
+                with suppress(OSError):
+                    fifo.unlink()
+            return
+        with suppress(OSError):  # a full pipe has rung already
+            os.write(pipe, b"!")
+        os.close(pipe)
+
+    def listen(self, name: str) -> Listener:
+        """A new listener; ``name`` is unique (an incarnation)."""
+        return Listener(self, name)
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the FIFOs are."""
+        return self._directory
+
+    def enroll(self, event: threading.Event) -> None:
+        """For listeners inside this process."""
+        self._inside.add(event)
+
+    def dismiss(self, event: threading.Event) -> None:
+        """The listener is gone."""
+        self._inside.discard(event)
+
+
+class Listener:
+    """One end that waits for rings."""
+
+    def __init__(self, bell: Doorbell, name: str) -> None:
+        self._bell = bell
+        self._fifo: Path | None = None
+        self._event = threading.Event()
+        self._pipe = -1
+        if bell.directory is None:
+            bell.enroll(self._event)
+            return
+        try:
+            bell.directory.mkdir(parents=True, exist_ok=True)
+            self._fifo = bell.directory / name
+            os.mkfifo(self._fifo, 0o600)
+            # Read and write, so that it never reports an end when a ringer closes.
+            self._pipe = os.open(self._fifo, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            self._fifo = None  # no hints here; polling finds everything within its bound
+            bell.enroll(self._event)
+
+    def fileno(self) -> int:
+        """For selectors; -1 when there is no FIFO."""
+        return self._pipe
+
+    def wait(self, timeout: Duration) -> bool:
+        """Block until a ring or the time-out. True for a ring."""
+        limit = max(0.0, seconds(timeout))
+        if self._pipe < 0:
+            rung = self._event.wait(limit)
+            self._event.clear()
+            return rung
+        poller = select.poll()
+        poller.register(self._pipe, select.POLLIN)
+        if not poller.poll(limit * 1000):
+            return False
+        self.drain()
+        return True
+
+    def drain(self) -> None:
+        """Forget the rings so far."""
+        if self._pipe >= 0:
+            with suppress(OSError):
+                while os.read(self._pipe, 4096):
+                    pass
+
+    def close(self) -> None:
+        """Stop listening and remove the FIFO."""
+        self._bell.dismiss(self._event)
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
+        if self._fifo is not None:
+            with suppress(OSError):
+                self._fifo.unlink()

@@ -1,0 +1,384 @@
+"""Jobs in the store: births, moves between places, and questions. Each function works inside a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from mainspring.clock import Instant
+from mainspring.domain.attempt import Attempt, Failure, Tally
+from mainspring.domain.ids import ClaimId, JobId, LaneId, WorkerId
+from mainspring.domain.job import Job, JobFilter
+from mainspring.domain.states import LIVE, PLACE, Cause, Charge, Outcome, Place, State, next_state
+from mainspring.store import moves, rows
+from mainspring.store.lanes import sibling
+from mainspring.domain.task import Lodging
+from mainspring.store.sqlite import Transaction
+
+
+class Birth(NamedTuple):
+    """All of a job that is written when it is submitted."""
+
+    task: str
+    lane: LaneId
+    priority: int
+    policy: int
+    due: Instant
+    expires: Instant | None
+    parent: JobId | None
+    replay_of: JobId | None
+    tags: str | None
+    meta: str | None
+    params: str
+
+
+class Left(NamedTuple):
+    """A row that was removed from its place: the proof that its remover may move the job on."""
+
+    job: JobId
+    lane: LaneId
+    priority: int
+    attempt: int
+    since: Instant
+    state: State
+    claim: ClaimId | None = None
+    worker: WorkerId | None = None
+    cancel_at: Instant | None = None
+    details: str | None = None
+
+
+class Move(NamedTuple):
+    """Where a job goes next. ``due`` for the due place; ``lane`` where it differs from the one it left."""
+
+    left: Left
+    cause: Cause
+    actor: str
+    due: Instant | None = None
+    lane: LaneId | None = None
+    result: str | None = None
+    failure: str | None = None
+    detail: str | None = None
+
+
+class Head(NamedTuple):
+    """A job that may be claimed next, in the order of claims."""
+
+    priority: int
+    due: Instant
+    job: JobId
+
+
+class Load(NamedTuple):
+    """What is needed to run a job."""
+
+    task: str
+    policy: int
+    params: str
+    expires: Instant | None
+
+
+# --- births -------------------------------------------------------------------------------------------------------
+
+
+def insert(tx: Transaction, births: Sequence[Birth], actor: str) -> list[JobId]:
+    """Store new jobs with their places and first events; the ids, in order."""
+    first = tx.rows("counter/take", name="job", count=len(births))[0][0]
+    ids = [JobId(first + offset) for offset in range(len(births))]
+    now = tx.now
+    tx.many(
+        "job/insert",
+        [
+            (job, b.task, b.lane, b.priority, b.policy, b.due, now, b.expires, b.parent, b.replay_of, b.tags, b.meta, b.params)
+            for job, b in zip(ids, births, strict=True)
+        ],
+    )
+    paired = list(zip(ids, births, strict=True))
+    ready = [(job, b.lane, b.priority, b.due, 0, now) for job, b in paired if b.due <= now]
+    later = [(job, b.due, State.SCHEDULED.value, b.lane, b.priority, 0, now) for job, b in paired if b.due > now]
+    expiring = [(job, b.expires) for job, b in paired if b.expires is not None]
+    if ready:
+        tx.many("job/enter_ready", ready)
+    if later:
+        tx.many("job/enter_due", later)
+    if expiring:
+        tx.many("job/expect", expiring)
+    tx.many("event/insert", [_birth_event(job, b, now, actor) for job, b in paired])
+    return ids
+
+
+def _birth_event(job: JobId, birth: Birth, now: Instant, actor: str) -> tuple[Any, ...]:
+    cause = Cause.SUBMIT if birth.due <= now else Cause.SCHEDULE
+    target = next_state(State.NEW, cause)
+    detail = None if cause is Cause.SUBMIT else rows.text({"due": birth.due})
+    return (job, now, cause.value, State.NEW.value, target, 0, actor, detail)
+
+
+# --- leaving a place ----------------------------------------------------------------------------------------------
+
+
+def leave_waiting(tx: Transaction, job: JobId, cause: Cause) -> Left | None:
+    """Take a waiting job out of ready or due; None when it is in neither."""
+    found = tx.row(moves.LEAVE[Place.READY, cause], job=job)
+    if found is not None:
+        return Left(*found, state=State.QUEUED)
+    found = tx.row(moves.LEAVE[Place.DUE, cause], job=job)
+    return None if found is None else Left(*found[:5], state=State(found[5]))
+
+
+def leave_due_come(tx: Transaction, limit: int) -> list[tuple[Left, Instant]]:
+    """Take jobs whose due instant has come out of their place, with that instant."""
+    found = tx.rows(moves.LEAVE[Place.DUE, Cause.PROMOTE], limit=limit)
+    return [(Left(*row[:5], state=State(row[5])), row[6]) for row in found]
+
+
+def leave_ready(tx: Transaction, jobs: Sequence[JobId]) -> list[Left]:
+    """Take these jobs out of ready, for a claim."""
+    found = tx.rows(moves.LEAVE[Place.READY, Cause.CLAIM], jobs=rows.text(jobs))
+    return [Left(*row, state=State.QUEUED) for row in found]
+
+
+def leave_leased(tx: Transaction, pairs: Iterable[tuple[JobId, ClaimId]]) -> dict[JobId, Left]:
+    """End the leases that these claims still hold. A job that is missing in the answer is fenced."""
+    found = tx.many(moves.LEAVE[Place.LEASED, Cause.SUCCEED], pairs)
+    return {row[0]: _left_lease(row) for row in found}
+
+
+def leave_lost(tx: Transaction, job: JobId, claim: ClaimId, until: Instant) -> Left | None:
+    """End a lease that has expired by the database's clock and is still as it was seen."""
+    found = tx.row(moves.SWEPT, job=job, claim=claim, until=until)
+    return None if found is None else _left_lease(found)
+
+
+def _left_lease(row: tuple[Any, ...]) -> Left:
+    job, claim, lane, priority, attempt, since, worker, cancel_at, details = row
+    return Left(job, lane, priority, attempt, since, State.RUNNING, claim, worker, cancel_at, details)
+
+
+# --- entering a place ---------------------------------------------------------------------------------------------
+
+
+def enter(tx: Transaction, batch: Sequence[Move]) -> None:
+    """Put jobs that left a place into the next one and record the events. The table names the target."""
+    ready, due, ended, events = [], [], [], []
+    now = tx.now
+    for move in batch:
+        left, cause = move.left, move.cause
+        target = next_state(left.state, cause)
+        if target is None:
+            raise AssertionError(f"the state table has no {cause} from {left.state}")
+        at = max(now, left.since)
+        events.append((left.job, at, cause.value, left.state.value, target.value, left.attempt, move.actor, move.detail))
+        lane = left.lane if move.lane is None else move.lane
+        place = PLACE[target]
+        if place is Place.ENDED:
+            started = left.since if left.state is State.RUNNING else None
+            ended.append(
+                (target.value, left.attempt, started, at, left.worker, move.result, move.failure, left.job)
+            )
+        elif place is Place.READY:
+            ready.append((left.job, lane, left.priority, now if move.due is None else move.due, left.attempt, at))
+        else:
+            due.append((left.job, move.due, target.value, lane, left.priority, left.attempt, at))
+    for name, values in ((Place.READY, ready), (Place.DUE, due), (Place.ENDED, ended)):
+        if values:
+            tx.many(moves.ENTER[name], values)
+    if events:
+        tx.many("event/insert", events)
+
+
+class Grant(NamedTuple):
+    """A claim about to be made."""
+
+    left: Left
+    claim: ClaimId
+
+
+def enter_leased(tx: Transaction, grants: Sequence[Grant], worker: WorkerId, until: Instant, actor: str) -> None:
+    """Give these jobs to a worker: lease rows with numbered attempts, and events."""
+    leases, events = [], []
+    now = tx.now
+    claimed = Cause.CLAIM.value
+    running = next_state(State.QUEUED, Cause.CLAIM)
+    queued = State.QUEUED.value
+    for left, claim in grants:
+        at = now if now > left.since else left.since
+        number = left.attempt + 1
+        leases.append((left.job, claim, number, worker, until, at, left.lane, left.priority))
+        events.append((left.job, at, claimed, queued, running, number, actor, None))
+    tx.many(moves.ENTER[Place.LEASED], leases)
+    tx.many("event/insert", events)
+
+
+def insert_attempts(
+    tx: Transaction, batch: Sequence[tuple[Left, Outcome, Charge, str, Failure | None, str | None]]
+) -> None:
+    """Write attempts at their end: what left, outcome, charge, sandbox, failure, details."""
+    now = tx.now
+    tx.many(
+        "attempt/insert",
+        [
+            (
+                left.job,
+                left.attempt,
+                outcome.value,
+                charge.value,
+                left.worker,
+                left.since,
+                max(now, left.since),
+                sandbox,
+                None if failed is None else rows.text(failed),
+                left.details if details is None else details,
+            )
+            for left, outcome, charge, sandbox, failed, details in batch
+        ],
+    )
+
+
+# --- leases -------------------------------------------------------------------------------------------------------
+
+
+def renew(tx: Transaction, pairs: Iterable[tuple[JobId, ClaimId]], until: Instant) -> set[JobId]:
+    """Extend these claims' leases; the jobs still held. A job that is missing is fenced."""
+    return {row[0] for row in tx.many("job/renew", [(until, job, claim) for job, claim in pairs])}
+
+
+def mark_cancel(tx: Transaction, job: JobId, actor: str) -> bool:
+    """Ask the holder of the lease to stop. False when the job does not run."""
+    return bool(tx.rows("job/mark_cancel", job=job, actor=actor))
+
+
+def note_details(tx: Transaction, notes: Iterable[tuple[str, JobId, ClaimId]]) -> None:
+    """Keep what running code last said of its progress: (details, job, claim)."""
+    tx.many("job/note_details", notes)
+
+
+# --- claims -------------------------------------------------------------------------------------------------------
+
+
+def heads(tx: Transaction, lane: LaneId, limit: int, tasks: Sequence[str] | None) -> list[Head]:
+    """The first jobs of a lane; with ``tasks``, only of these tasks."""
+    if tasks is None:
+        found = tx.rows("job/heads", lane=lane, limit=limit)
+    else:
+        found = tx.rows("job/heads_known", lane=lane, limit=limit, tasks=rows.text(tasks))
+    return [Head(priority, due, job) for job, priority, due in found]
+
+
+def load(tx: Transaction, jobs: Sequence[JobId]) -> dict[JobId, Load]:
+    """What is needed to run these jobs."""
+    return {row[0]: Load(*row[1:]) for row in tx.rows("job/load", jobs=rows.text(jobs))}
+
+
+def tally(tx: Transaction, job: JobId) -> Tally:
+    """What the earlier attempts were charged to, counted from their rows."""
+    counts = dict(tx.rows("job/tally", job=job))
+    return Tally(
+        attempts=counts.get(Charge.ATTEMPT, 0),
+        losses=counts.get(Charge.LOSS, 0),
+        suspects=counts.get(Charge.SUSPECT, 0),
+        releases=counts.get(Charge.RELEASE, 0),
+    )
+
+
+def last_details(tx: Transaction, job: JobId) -> str | None:
+    """The heartbeat details that an earlier attempt left."""
+    found = tx.row("job/last_details", job=job)
+    return None if found is None else found[0]
+
+
+def policy_of(tx: Transaction, job: JobId) -> rows.Policy:
+    """How a job is retried and timed."""
+    return rows.policy(tx.rows("job/policy_of", job=job)[0][0])
+
+
+def next_lane(tx: Transaction, left: Left, *, alone: bool) -> LaneId:
+    """The lane for the next attempt: alone, or back in the shared one."""
+    wanted = Lodging.ALONE if alone else Lodging.SHARED
+    lodging = tx.rows("lane/one", lane=left.lane)[0][2]
+    if lodging == Lodging.PROCESS or lodging == wanted:
+        return left.lane
+    return sibling(tx, left.lane, wanted)
+
+
+# --- expiry -------------------------------------------------------------------------------------------------------
+
+
+def expired(tx: Transaction, limit: int) -> list[JobId]:
+    """Jobs past their stated expiry."""
+    return [row[0] for row in tx.rows("job/expired", limit=limit)]
+
+
+def forget_expiry(tx: Transaction, jobs: Iterable[JobId]) -> None:
+    """Their expiry was acted on or no longer matters."""
+    tx.many("job/forget_expiry", [(job,) for job in jobs])
+
+
+# --- questions ----------------------------------------------------------------------------------------------------
+
+
+def job(tx: Transaction, number: int) -> Job | None:
+    """One job."""
+    found = tx.row("job/one", job=number)
+    return None if found is None else rows.job(found)
+
+
+def where(tx: Transaction, number: int) -> tuple[State, int] | None:
+    """State and last attempt number of a job."""
+    found = tx.row("job/where", job=number)
+    return None if found is None else (State(found[0]), found[1])
+
+
+def unfinished_children(tx: Transaction, number: int) -> list[JobId]:
+    """Jobs that this one submitted and that have not ended."""
+    return [row[0] for row in tx.rows("job/unfinished_children", job=number)]
+
+
+def last_replay(tx: Transaction, number: int) -> tuple[JobId, State | None] | None:
+    """The newest replay of a job and its final state (None while it lives)."""
+    found = tx.row("job/last_replay", job=number)
+    return None if found is None else (found[0], None if found[1] is None else State(found[1]))
+
+
+def again(tx: Transaction, number: int) -> Birth:
+    """The birth that a replay of this job needs."""
+    task, lane, priority, policy, params, tags, meta, _ = tx.rows("job/again", job=number)[0]
+    return Birth(task, lane, priority, policy, tx.now, None, None, JobId(number), tags, meta, params)
+
+
+def attempts(tx: Transaction, number: int) -> list[Attempt]:
+    """The attempts of a job, the running one last."""
+    return [rows.attempt(row) for row in tx.rows("attempt/of_job", job=number)]
+
+
+_BY_STATE = {State.QUEUED: "queued", State.SCHEDULED: "due", State.RETRYING: "due", State.RUNNING: "running"}
+
+
+def listed(tx: Transaction, wanted: JobFilter, tasks: Sequence[str] | None, before: int) -> list[Job]:
+    """Jobs that match, with ids below ``before``, newest first. ``tasks``: full names, or None for all."""
+    values = _filter(wanted, tasks) | {"before": before, "limit": wanted.limit}
+    return [rows.job(row) for row in tx.rows(f"job/list_{_variant(wanted.state)}", **values)]
+
+
+def counted(tx: Transaction, wanted: JobFilter, tasks: Sequence[str] | None) -> int:
+    """How many jobs match."""
+    return int(tx.rows(f"job/count_{_variant(wanted.state)}", **_filter(wanted, tasks))[0][0])
+
+
+def _variant(state: State | None) -> str:
+    if state is None:
+        return "any"
+    return _BY_STATE[state] if state in LIVE else "ended"
+
+
+def _filter(wanted: JobFilter, tasks: Sequence[str] | None) -> dict[str, Any]:
+    key, _, value = (wanted.tag or "").partition("=")
+    quoted = key.replace('"', '""')
+    return {
+        "state": wanted.state.value if wanted.state else None,
+        "tasks": None if tasks is None else rows.text(tasks),
+        "queue": wanted.queue,
+        "tag": f'$."{quoted}"' if wanted.tag else None,
+        "tag_value": value,
+        "since": wanted.since,
+        "until": wanted.until,
+    }

@@ -1,0 +1,65 @@
+"""Numbered, forward-only migrations; each in one transaction with its number, so a kill anywhere leaves a whole step."""
+
+from __future__ import annotations
+
+from mainspring import faults
+from mainspring.errors import SchemaTooNew
+from mainspring.store.sqlite import SqliteEngine, translated
+from mainspring.store.statements import migrations
+
+VERSION_TABLE = "schema/create_version"
+
+
+def upgrade(engine: SqliteEngine, kind: str, *, binary: str) -> None:
+    """Bring the tables to this version. Raises SchemaTooNew when they were made by a newer, incompatible one."""
+    steps = migrations(kind)
+    newest = steps[-1][0]
+    version, oldest_binary = _version(engine)
+    if version > newest and _numbers(binary) < _numbers(oldest_binary):
+        raise SchemaTooNew(
+            f"{engine.path} has schema version {version}; this mainspring {binary} knows up to {newest}.",
+            remedy=f"Use mainspring {oldest_binary} or newer: pip install --upgrade mainspring",
+        )
+    if version < newest:
+        with translated(engine.path):
+            _apply(engine, [step for step in steps if step[0] > version], binary)
+
+
+def _apply(engine: SqliteEngine, steps: list[tuple[int, str, str]], binary: str) -> None:
+    connection = engine.raw
+    for number, _, script in steps:
+        connection.execute("begin immediate")
+        try:
+            # Another process may have been faster while we waited for the lock.
+            if _version(engine)[0] < number:
+                engine.script(script)
+                _record(engine, number, binary)
+                faults.hit(faults.FaultPoint.MIGRATE_BEFORE_COMMIT)
+            connection.execute("commit")
+        except BaseException:
+            connection.execute("rollback")
+            raise
+
+
+def _version(engine: SqliteEngine) -> tuple[int, str]:
+    """Version and oldest usable binary; (0, "") for an empty file."""
+    with translated(engine.path):
+        if not engine.raw.table_exists(None, "schema_version"):
+            return 0, ""
+        return engine.read(lambda tx: tx.rows("schema/read"))[0]  # type: ignore[return-value]
+
+
+def _record(engine: SqliteEngine, number: int, binary: str) -> None:
+    if not engine.raw.table_exists(None, "schema_version"):
+        engine.script(_text(VERSION_TABLE))
+    engine.raw.execute(_text("schema/write"), {"version": number, "oldest_binary": binary, "now": engine.clock.now()})
+
+
+def _text(name: str) -> str:
+    from mainspring.store.statements import statement  # noqa: PLC0415 - only at upgrades
+
+    return statement(name, "sqlite").text
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -1,0 +1,2 @@
+-- The newest cursor.
+select coalesce(max(seq), 0) from event

@@ -1,0 +1,8 @@
+-- How many jobs are scheduled or retrying.
+select count(*) from due cross join job on job.id = due.job join lane on lane.id = job.lane
+where due.state = :state
+  and (:tasks is null or job.task in (select value from json_each(:tasks)))
+  and (:queue is null or lane.queue = :queue)
+  and (:tag is null or json_extract(job.tags, :tag) = :tag_value)
+  and (:since is null or job.created >= :since)
+  and (:until is null or job.created < :until)

@@ -1,0 +1,3 @@
+-- Birth of a job; its place row goes in with it.
+insert into job (id, task, lane, priority, policy, due, created, expires, parent, replay_of, tags, meta, params)
+values (:id, :task, :lane, :priority, :policy, :due, :created, :expires, :parent, :replay_of, :tags, :meta, :params)

@@ -1,0 +1,3 @@
+-- leaves: due
+-- causes: cancel, expire
+delete from due where job = :job returning job, lane, priority, attempt, since, state

@@ -1,0 +1,4 @@
+-- leaves: due
+-- causes: promote
+delete from due where job in (select job from due where at <= :now order by at, job limit :limit)
+returning job, lane, priority, attempt, since, state, at

@@ -1,0 +1,3 @@
+-- leaves: ready
+-- causes: cancel, expire
+delete from ready where job = :job returning job, lane, priority, attempt, since

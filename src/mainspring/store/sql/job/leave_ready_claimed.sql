@@ -1,0 +1,4 @@
+-- leaves: ready
+-- causes: claim
+delete from ready where job in (select value from json_each(:jobs))
+returning job, lane, priority, attempt, since

@@ -1,0 +1,2 @@
+-- What the running code last said of its progress.
+update lease set details = :details where job = :job and claim = :claim

@@ -1,0 +1,2 @@
+-- Jobs that this one submitted and that have not ended.
+select id from job where parent = :job and state is null

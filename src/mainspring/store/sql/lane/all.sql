@@ -1,0 +1,2 @@
+-- Every lane; there are few.
+select id, queue, app, lodging from lane

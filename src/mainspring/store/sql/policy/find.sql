@@ -1,0 +1,2 @@
+-- The number of a policy.
+select id from policy where document = :document

@@ -1,0 +1,2 @@
+-- Intern a policy.
+insert into policy (document) values (:document) returning id

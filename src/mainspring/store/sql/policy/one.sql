@@ -1,0 +1,2 @@
+-- A policy by its number.
+select document from policy where id = :policy

@@ -1,0 +1,2 @@
+-- The catalog.
+select declaration from task order by name

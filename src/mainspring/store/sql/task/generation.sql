@@ -1,0 +1,2 @@
+-- The newest generation.
+select coalesce(max(generation), 0) from task

@@ -1,0 +1,2 @@
+-- All full names.
+select name from task order by name

@@ -1,0 +1,54 @@
+"""Finds a statement by its name: ``sql/<engine>/x/y.sql`` if there is one, else ``sql/x/y.sql``.
+
+One statement a file, named by its verb, pasteable into a shell. Leading ``--`` lines are its header.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent / "sql"
+_PARAMETER = re.compile(r"'[^']*'|--[^\n]*|:([a-z_]+)")
+
+
+class Statement(NamedTuple):
+    """A statement ready for its engine. ``parameters``: names in the order of their first appearance, which is
+    the order of values for batches. ``header``: ``leaves``, ``enters`` and ``causes`` of a move."""
+
+    name: str
+    text: str
+    parameters: tuple[str, ...]
+    header: dict[str, str]
+
+
+@cache
+def statement(name: str, engine: str) -> Statement:
+    """The statement of this name for this engine. A missing file is a fault of the package: FileNotFoundError."""
+    override = ROOT / engine / f"{name}.sql"
+    return read_statement(name, override if override.exists() else ROOT / f"{name}.sql")
+
+
+def read_statement(name: str, path: Path) -> Statement:
+    """Read one file: header lines, then the statement."""
+    header: dict[str, str] = {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    body = [line for line in lines if not line.startswith("--")]
+    for line in lines:
+        key, colon, value = line.removeprefix("--").strip().partition(": ")
+        if line.startswith("--") and colon and key in {"leaves", "enters", "causes"}:
+            header[key] = value.strip()
+    text = "\n".join(body).strip()
+    names = [match[1] for match in _PARAMETER.finditer(text) if match[1]]
+    return Statement(name, text, tuple(dict.fromkeys(names)), header)
+
+
+def migrations(kind: str) -> list[tuple[int, str, str]]:
+    """Number, name and script of each migration of a kind (``sqlite``, ``postgres``, ``logs``), in order."""
+    found = []
+    for path in sorted((ROOT / "schema").glob(f"*.{kind}.sql")):
+        number, _, name = path.name.removesuffix(f".{kind}.sql").partition("_")
+        found.append((int(number), name, path.read_text(encoding="utf-8")))
+    return found

@@ -1,0 +1,98 @@
+"""Workers in the store: who is there, heartbeats, and the one statement that an idle worker asks each second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mainspring.clock import Duration, Instant
+from mainspring.domain.ids import ClaimId, JobId, LaneId, WorkerId
+from mainspring.domain.worker import Worker, WorkerState
+from mainspring.store import rows
+from mainspring.store.sqlite import Transaction
+
+
+class Hello(NamedTuple):
+    """What a worker says of itself when it starts."""
+
+    incarnation: str
+    name: str
+    host: str
+    pid: int
+    app: str
+    code_hash: str
+    version: str
+    queues: Sequence[str]
+    labels: dict[str, str]
+    slots: int
+    tasks: Sequence[str]
+    pids: dict[str, Any]
+
+
+class SeenLease(NamedTuple):
+    """A lease that has expired or soon will."""
+
+    job: JobId
+    claim: ClaimId
+    until: Instant
+
+
+class Poll(NamedTuple):
+    """Everything an idle worker needs to know."""
+
+    next_due: Instant | None
+    claimable: bool
+    cancels: list[tuple[JobId, ClaimId]]
+    expiring: list[SeenLease]
+    next_expiry: Instant | None
+    lanes: int
+    catalog: str
+
+
+def register(tx: Transaction, hello: Hello) -> WorkerId:
+    """Record a worker; its number."""
+    values = hello._asdict() | {
+        "queues": rows.text(list(hello.queues)),
+        "labels": rows.text(hello.labels),
+        "tasks": rows.text(list(hello.tasks)),
+        "pids": rows.text(hello.pids),
+        "started": tx.now,
+    }
+    return WorkerId(tx.rows("worker/insert", **values)[0][0])
+
+
+def beat(tx: Transaction, worker: WorkerId, state: WorkerState, lasts: Duration) -> None:
+    """A heartbeat: it counts as alive for ``lasts``."""
+    tx.rows("worker/beat", worker=worker, state=state.value, lasts=lasts)
+
+
+def set_pids(tx: Transaction, worker: WorkerId, pids: dict[str, Any]) -> None:
+    """The worker's processes have changed."""
+    tx.rows("worker/set_pids", worker=worker, pids=rows.text(pids))
+
+
+def all_workers(tx: Transaction, limit: int = 1000) -> list[Worker]:
+    """Workers, newest first."""
+    return [rows.worker(row) for row in tx.rows("worker/all", limit=limit)]
+
+
+def poll(tx: Transaction, worker: WorkerId, app: str, lanes: Sequence[LaneId], horizon: Instant) -> Poll:
+    """Look at everything that may need this worker; leases that end before ``horizon`` are listed."""
+    due, claimable, cancels, expiring, expiry, count, generation = tx.rows(
+        "worker/poll", lanes=rows.text(lanes), worker=worker, horizon=horizon, app=app
+    )[0]
+    return Poll(
+        due,
+        bool(claimable),
+        [(job, claim) for job, claim in rows.decode(cancels)],
+        [SeenLease(*seen) for seen in rows.decode(expiring)],
+        expiry,
+        count,
+        generation,
+    )
+
+
+def sweep_look(tx: Transaction, horizon: Instant) -> tuple[Instant | None, list[SeenLease], Instant | None]:
+    """Earliest due instant, leases that end before ``horizon``, earliest expiry."""
+    due, expiring, expiry = tx.rows("worker/sweep_look", horizon=horizon)[0]
+    return due, [SeenLease(*seen) for seen in rows.decode(expiring)], expiry

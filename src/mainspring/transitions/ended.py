@@ -1,0 +1,114 @@
+"""End of an attempt: verdict, move, attempt row, event, all in one transaction. Used by dispatch and by the sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mainspring.clock import instant_text
+from mainspring.domain.attempt import Ending, Failure, Tally
+from mainspring.domain.ids import ClaimId, JobId
+from mainspring.domain.states import Cause, Charge, Outcome
+from mainspring.domain.task import Lodging
+from mainspring.domain.verdicts import Verdict, after_ending, after_loss
+from mainspring.store import jobs, lanes, rows
+from mainspring.store.jobs import Left, Move
+from mainspring.store.rows import Policy
+from mainspring.store.sqlite import Transaction
+from mainspring.store.workers import SeenLease
+
+_FIRST = Tally()
+
+
+class Report(NamedTuple):
+    """An ending with what its holder knows of the job."""
+
+    ending: Ending
+    policy: Policy
+    alone: bool
+
+
+class Settled(NamedTuple):
+    """What became of a batch of endings. ``fenced``: the claims that no longer owned their jobs."""
+
+    verdicts: dict[JobId, Verdict]
+    fenced: list[tuple[JobId, ClaimId]]
+
+
+def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
+    """End these attempts where their claims still hold the leases; the others change nothing."""
+    left = jobs.leave_leased(tx, [(r.ending.job, r.ending.claim) for r in reports])
+    verdicts: dict[JobId, Verdict] = {}
+    fenced, moves, attempts = [], [], []
+    for report in reports:
+        ending = report.ending
+        row = left.get(ending.job)
+        if row is None or row.claim != ending.claim:
+            fenced.append((ending.job, ending.claim))
+            continue
+        verdict = after_ending(
+            ending,
+            report.policy.retry,
+            _FIRST if row.attempt == 1 else jobs.tally(tx, ending.job),
+            cancelled=row.cancel_at is not None,
+            alone=report.alone,
+            now=tx.now,
+            fraction=tx.chance.fraction(),
+        )
+        verdicts[ending.job] = verdict
+        details = None if ending.details is None else ending.details.decode()
+        attempts.append((row, ending.outcome, verdict.charge, ending.sandbox, ending.failure, details))
+        moves.append(_move(tx, row, verdict, ending, actor))
+    if moves:
+        jobs.insert_attempts(tx, attempts)
+        jobs.enter(tx, moves)
+    return Settled(verdicts, fenced)
+
+
+def lose(tx: Transaction, seen: Sequence[SeenLease], actor: str) -> list[JobId]:
+    """Take these jobs away from owners that stopped renewing; the jobs that were really lost."""
+    moves: list[Move] = []
+    attempts = []
+    for job, claim, until in seen:
+        row = jobs.leave_lost(tx, job, claim, until)
+        if row is None:
+            continue  # renewed, ended or swept by another in the meantime
+        alone = lanes.lodging_of(tx, row.lane) is Lodging.ALONE
+        verdict = after_loss(
+            jobs.policy_of(tx, job).retry, jobs.tally(tx, job), cancelled=row.cancel_at is not None, alone=alone
+        )
+        failure = Failure("LostWorker", f"its worker stopped renewing the lease, which ended {instant_text(until)}")
+        attempts.append((row, Outcome.LOST, verdict.charge, "", failure, None))
+        moves.append(_move(tx, row, verdict, None, actor))
+    if moves:
+        jobs.insert_attempts(tx, attempts)
+        jobs.enter(tx, moves)
+    return [move.left.job for move in moves]
+
+
+def _move(tx: Transaction, row: Left, verdict: Verdict, ending: Ending | None, actor: str) -> Move:
+    """The move that a verdict asks for."""
+    if verdict.cause is Cause.SUCCEED and ending is not None:
+        return Move(row, Cause.SUCCEED, actor, result=(ending.result or b"null").decode())
+    failure = None if verdict.failure is None else rows.text(verdict.failure)
+    lane = None
+    if verdict.cause in _GO_ON:
+        lane = jobs.next_lane(tx, row, alone=verdict.alone)
+    return Move(row, verdict.cause, actor, verdict.due, lane, None, failure, _detail(verdict, ending))
+
+
+_GO_ON = frozenset({Cause.RETRY, Cause.REQUEUE, Cause.RELEASE, Cause.LOSE})
+
+
+def _detail(verdict: Verdict, ending: Ending | None) -> str | None:
+    """What the event says beside the move."""
+    values: dict[str, object] = {}
+    if ending is not None:
+        values["outcome"] = ending.outcome.value
+    elif verdict.charge is Charge.LOSS:
+        values["outcome"] = Outcome.LOST.value
+    if verdict.due is not None:
+        values["due"] = verdict.due
+    if verdict.failure is not None:
+        values["error"] = f"{verdict.failure.type}: {verdict.failure.message}"[:500]
+    return rows.text(values) if values else None

@@ -1,0 +1,44 @@
+"""Moves of jobs that wait: promotion when due, cancel, expiry. Used by dispatch, by the sweep and by control."""
+
+from __future__ import annotations
+
+from mainspring.domain.attempt import Failure
+from mainspring.domain.ids import JobId
+from mainspring.domain.states import Cause
+from mainspring.store import jobs, rows
+from mainspring.store.jobs import Move
+from mainspring.store.sqlite import Transaction
+
+BATCH = 1000
+"""Rows per pass, so that no transaction is long."""
+
+
+def promote(tx: Transaction, actor: str) -> int:
+    """Move due jobs to ready, at most one batch; how many."""
+    come = jobs.leave_due_come(tx, BATCH)
+    jobs.enter(tx, [Move(left, Cause.PROMOTE, actor, due=at) for left, at in come])
+    return len(come)
+
+
+def cancel_waiting(tx: Transaction, job: JobId, actor: str) -> bool:
+    """Cancel a job that waits; False when it does not wait."""
+    left = jobs.leave_waiting(tx, job, Cause.CANCEL)
+    if left is None:
+        return False
+    jobs.enter(tx, [Move(left, Cause.CANCEL, actor)])
+    return True
+
+
+def expire(tx: Transaction, actor: str) -> int:
+    """End waiting jobs that are past their stated expiry, at most one batch; how many."""
+    late = jobs.expired(tx, BATCH)
+    ended = 0
+    for job in late:
+        left = jobs.leave_waiting(tx, job, Cause.EXPIRE)
+        if left is not None:
+            failure = Failure("Expired", "its stated expiry came before it could start")
+            jobs.enter(tx, [Move(left, Cause.EXPIRE, actor, failure=rows.text(failure))])
+            ended += 1
+    if late:
+        jobs.forget_expiry(tx, late)
+    return ended

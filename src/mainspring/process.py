@@ -1,4 +1,4 @@
-"""What we ask the operating system about processes: die with the parent, adopt orphans, walk and kill trees.
+"""What we ask the operating system about processes: die with the parent, adopt orphans, walk and kill trees, how one ended.
 
 Linux and macOS. Only the standard library, as runners and their guard start with it.
 """
@@ -11,6 +11,7 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -80,3 +81,88 @@ def kill_tree(root: int, *, rounds: int = 20) -> None:
             send(pid, signal.SIGKILL)
         if not pids:
             return
+
+
+def kill_groups(pids: list[int]) -> None:
+    """SIGKILL these and their process groups, ours excepted: a group goes at one blow, so no fork bomb outruns us."""
+    groups = set()
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            groups.add(os.getpgid(pid))
+            os.kill(pid, signal.SIGKILL)
+    for group in groups - {os.getpgrp()}:
+        send_group(group, signal.SIGKILL)
+
+
+def carriers(variable: str, value: str) -> list[int]:
+    """The processes, we excepted, that were started with this in their environment (Linux)."""
+    wanted, found = f"{variable}={value}".encode(), []
+    for name in os.listdir("/proc") if sys.platform.startswith("linux") else []:
+        if name.isdigit() and int(name) != os.getpid():
+            with suppress(OSError):
+                if wanted in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
+                    found.append(int(name))
+    return found
+
+
+def out_of_memory_kills() -> int:
+    """How many processes the kernel has killed for want of memory, on this machine and in our memory group."""
+    count = 0
+    for place in ("/proc/vmstat", _memory_events()):
+        with suppress(OSError, ValueError):
+            lines = Path(place).read_text().splitlines() if place else []
+            count += sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+    return count
+
+
+def _memory_events() -> str:
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            number, _, path = line.split(":", 2)
+            if number == "0":
+                return f"/sys/fs/cgroup{path}/memory.events"
+    return ""
+
+
+def exit_report(status: int, peak: int, *, out_of_memory: bool) -> dict[str, Any]:
+    """What ``os.wait4`` said, as guards and minders report it; ``peak`` is ``ru_maxrss``."""
+    report: dict[str, Any] = {"peak_memory": peak * (1024 if sys.platform.startswith("linux") else 1)}
+    if os.WIFSIGNALED(status):
+        report |= {"signal": os.WTERMSIG(status), "core": os.WCOREDUMP(status)}
+        report["out_of_memory"] = out_of_memory and report["signal"] == signal.SIGKILL
+    else:
+        report["exit_code"] = os.WEXITSTATUS(status)
+    return report
+
+
+def exit_evidence(report: dict[str, Any]) -> dict[str, Any]:
+    """A report as the evidence of a Failure: ``exit_code`` or ``signal`` by name, and only what is so."""
+    evidence: dict[str, Any] = {}
+    if "signal" in report:
+        evidence["signal"] = signal_name(int(report["signal"]))
+    elif "exit_code" in report:
+        evidence["exit_code"] = int(report["exit_code"])
+    if report.get("peak_memory"):
+        evidence["peak_memory"] = int(report["peak_memory"])
+    for fact in ("out_of_memory", "core"):
+        if report.get(fact):
+            evidence[fact] = True
+    return evidence
+
+
+def exit_text(evidence: dict[str, Any]) -> str:
+    """The evidence as the end of a sentence: ``was killed by SIGKILL``, ``exited with code 3``."""
+    if "signal" in evidence:
+        cause = " (the machine or its memory group was out of memory)" if evidence.get("out_of_memory") else ""
+        return f"was killed by {evidence['signal']}{cause}"
+    if "exit_code" in evidence:
+        return f"exited with code {evidence['exit_code']}"
+    return "could not be started"
+
+
+def signal_name(number: int) -> str:
+    """``SIGKILL`` for 9; ``signal 77`` for one without a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

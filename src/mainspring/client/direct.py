@@ -1,0 +1,99 @@
+"""The client that works on a store directly: control and questions, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mainspring.clock import Duration
+from mainspring.control import catalog, jobs, read, submit
+from mainspring.domain.attempt import Attempt
+from mainspring.domain.event import Event
+from mainspring.domain.ids import JobId
+from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest
+from mainspring.domain.logline import LogLine
+from mainspring.domain.task import Catalog, Task
+from mainspring.domain.worker import Worker
+from mainspring.store import Store
+from mainspring.store.doorbell import Listener
+
+
+def connect(url: str) -> DirectClient:
+    """Open a store and a client on it. Raises the StoreError that fits."""
+    return DirectClient(Store.open(url))
+
+
+class DirectClient:
+    """Client on an open store; ``close`` closes the store. ``actor`` is who events name."""
+
+    def __init__(self, store: Store, *, actor: str = "client", parent: JobId | None = None) -> None:
+        self.store = store
+        self._actor = actor
+        self._parent = parent
+        self._listener: Listener | None = None
+
+    def declare(self, catalog_: Catalog) -> None:
+        """Record an app's tasks. Idempotent."""
+        catalog.declare(self.store, catalog_)
+
+    def submit(self, requests: Sequence[JobRequest]) -> list[int]:
+        """Store the jobs, all or none, and answer their ids once they are durable."""
+        return submit.submit(self.store, requests, actor=self._actor, parent=self._parent)
+
+    def job(self, job: int) -> Job:
+        """One job. Raises UnknownJob."""
+        return read.job(self.store, job)
+
+    def jobs(self, wanted: JobFilter) -> JobPage:
+        """A page of jobs, newest first."""
+        return read.listed(self.store, wanted)
+
+    def count(self, wanted: JobFilter) -> int:
+        """How many jobs the filter matches."""
+        return read.counted(self.store, wanted)
+
+    def attempts(self, job: int) -> list[Attempt]:
+        """The attempts of a job in order, the running one last."""
+        return read.attempts(self.store, job)
+
+    def events(
+        self, *, after: int = 0, job: int | None = None, kinds: Sequence[str] = (), limit: int = 1000
+    ) -> list[Event]:
+        """Events behind the cursor, oldest first."""
+        return read.history(self.store, after=after, job=job, kinds=kinds, limit=limit)
+
+    def last_event(self) -> int:
+        """The newest cursor."""
+        return read.last_event(self.store)
+
+    def logs(self, job: int, *, attempt: int | None = None, after: int = 0, limit: int = 10_000) -> list[LogLine]:
+        """Log lines behind the cursor."""
+        return read.logs(self.store, job, attempt=attempt, after=after, limit=limit)
+
+    def cancel(self, job: int) -> Job:
+        """Cancel a waiting job at once, or ask a running one to stop."""
+        return jobs.cancel(self.store, job, actor=self._actor)
+
+    def retry(self, job: int) -> Job:
+        """A new job with the same task and parameters."""
+        return jobs.retry(self.store, job, actor=self._actor)
+
+    def tasks(self) -> list[Task]:
+        """The catalog."""
+        return read.tasks(self.store)
+
+    def workers(self) -> list[Worker]:
+        """All workers that are known, newest first."""
+        return read.all_workers(self.store)
+
+    def await_news(self, timeout: Duration) -> None:
+        """Block until something may have happened, at most this long."""
+        if self._listener is None:
+            self._listener = self.store.news_bell.listen(self.store.chance.incarnation())
+        self._listener.wait(timeout)
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        self.store.close()

@@ -1,0 +1,90 @@
+"""What people ask of a job: cancel it, retry it."""
+
+from __future__ import annotations
+
+from mainspring.domain.ids import JobId
+from mainspring.domain.job import Job
+from mainspring.domain.states import FINAL
+from mainspring.errors import IllegalState, ReplayLive, UnknownJob
+from mainspring.faults import FaultPoint
+from mainspring.store import Store, Transaction, jobs
+from mainspring.transitions.born import born
+from mainspring.transitions.waiting import cancel_waiting
+
+
+def cancel(store: Store, number: int, *, actor: str) -> Job:
+    """Cancel a job and the jobs that it submitted and that have not ended.
+
+    A waiting job is cancelled at once, without any worker. A running one is asked: the answer shows it running with
+    ``cancel_requested``, and it will end cancelled. Raises UnknownJob; IllegalState when it has ended.
+    """
+
+    def work(tx: Transaction) -> Job:
+        found = jobs.where(tx, number)
+        if found is None:
+            raise UnknownJob(number)
+        state, _ = found
+        if state in FINAL:
+            raise IllegalState(
+                f"job {number} is {state} and can't be cancelled.", state=state.value, remedy="An end is final."
+            )
+        _cancel_tree(tx, JobId(number), actor)
+        return _present(tx, number)
+
+    job = store.write(work, before=FaultPoint.CANCEL_BEFORE_COMMIT, after=FaultPoint.CANCEL_AFTER_COMMIT)
+    store.work_bell.ring()
+    store.news_bell.ring()
+    return job
+
+
+def _cancel_tree(tx: Transaction, top: JobId, actor: str) -> None:
+    """The job and its unfinished descendants; each is either ended here or marked for its worker."""
+    to_do = [top]
+    while to_do:
+        number = to_do.pop()
+        if not cancel_waiting(tx, number, actor):
+            jobs.mark_cancel(tx, number, actor)
+        to_do += jobs.unfinished_children(tx, number)
+
+
+def retry(store: Store, number: int, *, actor: str) -> Job:
+    """Run an ended job again as a new job that points to the old one (``replay_of``).
+
+    Raises UnknownJob; IllegalState while it has not ended; ReplayLive while its last replay has not.
+    """
+
+    def work(tx: Transaction) -> Job:
+        found = jobs.where(tx, number)
+        if found is None:
+            raise UnknownJob(number)
+        state, _ = found
+        if state not in FINAL:
+            raise IllegalState(
+                f"job {number} is {state}; only an ended job can be retried by hand.",
+                state=state.value,
+                remedy=f"Wait for its end, or cancel it first: mainspring cancel {number}",
+            )
+        _refuse_live_replay(tx, number)
+        (new,) = born(tx, [jobs.again(tx, number)], actor)
+        return _present(tx, new)
+
+    job = store.write(work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT)
+    store.work_bell.ring()
+    return job
+
+
+def _refuse_live_replay(tx: Transaction, number: int) -> None:
+    last = jobs.last_replay(tx, number)
+    if last is not None and last[1] is None:
+        raise ReplayLive(
+            f"job {number} is being retried already: job {last[0]} has not ended.",
+            remedy=f"Watch it: mainspring job {last[0]}",
+            field="id",
+        )
+
+
+def _present(tx: Transaction, number: int) -> Job:
+    job = jobs.job(tx, number)
+    if job is None:
+        raise UnknownJob(number)
+    return job

@@ -1,0 +1,123 @@
+"""Questions: jobs, attempts, events, logs, tasks, workers. Nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mainspring.domain.attempt import Attempt
+from mainspring.domain.event import Event
+from mainspring.domain.ids import LARGEST, JobId
+from mainspring.domain.job import Job, JobFilter, JobPage
+from mainspring.domain.logline import LogLine
+from mainspring.domain.states import Cause, State
+from mainspring.domain.task import Task
+from mainspring.domain.worker import Worker
+from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownTask, near
+from mainspring.store import Store, Transaction, catalog, events, jobs, workers
+
+MOST = 1000
+
+
+def job(store: Store, number: int) -> Job:
+    """One job. Raises UnknownJob."""
+    found = store.read(lambda tx: jobs.job(tx, _storable(number)))
+    if found is None:
+        raise UnknownJob(number)
+    return found
+
+
+def listed(store: Store, wanted: JobFilter) -> JobPage:
+    """A page of jobs, newest first. Raises UnknownTask, InvalidCursor, InvalidInput."""
+    _check_limit(wanted.limit)
+    before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
+
+    def look(tx: Transaction) -> list[Job]:
+        return jobs.listed(tx, wanted, _tasks(tx, wanted.task), before)
+
+    items = store.read(look)
+    more = len(items) == wanted.limit
+    return JobPage(items, str(items[-1].id) if more else None)
+
+
+def counted(store: Store, wanted: JobFilter) -> int:
+    """How many jobs match. Raises UnknownTask."""
+    return store.read(lambda tx: jobs.counted(tx, wanted, _tasks(tx, wanted.task)))
+
+
+def attempts(store: Store, number: int) -> list[Attempt]:
+    """The attempts of a job in order. Raises UnknownJob."""
+
+    def look(tx: Transaction) -> list[Attempt]:
+        _require(tx, number)
+        return jobs.attempts(tx, number)
+
+    return store.read(look)
+
+
+def history(store: Store, *, after: int, job: int | None, kinds: Sequence[str], limit: int) -> list[Event]:
+    """Events behind a cursor, oldest first. Raises UnknownJob, InvalidInput for an unknown kind."""
+    known = {*State, *Cause}
+    for kind in kinds:
+        if kind not in known:
+            remedy = near(kind, known) or f"Kinds: {', '.join(sorted(known))}."
+            raise InvalidInput(f"{kind!r} is not a kind of event.", remedy=remedy, field="kinds")
+
+    def look(tx: Transaction) -> list[Event]:
+        if job is not None:
+            _require(tx, job)
+        return events.after(tx, after, job=job, kinds=kinds, limit=limit)
+
+    return store.read(look)
+
+
+def last_event(store: Store) -> int:
+    """The newest cursor."""
+    return store.read(events.last)
+
+
+def logs(store: Store, number: int, *, attempt: int | None, after: int, limit: int) -> list[LogLine]:
+    """Log lines behind a cursor. Raises UnknownJob."""
+    store.read(lambda tx: _require(tx, number))
+    return store.logs.lines(JobId(number), attempt=attempt, after=after, limit=limit)
+
+
+def tasks(store: Store) -> list[Task]:
+    """The catalog."""
+    return store.read(catalog.tasks)
+
+
+def all_workers(store: Store) -> list[Worker]:
+    """All known workers, newest first."""
+    return store.read(workers.all_workers)
+
+
+def _require(tx: Transaction, number: int) -> None:
+    if jobs.where(tx, _storable(number)) is None:
+        raise UnknownJob(number)
+
+
+def _storable(number: int) -> int:
+    """Ids beyond 64 bits are unknown, not a fault."""
+    return number if 0 < number <= LARGEST else -1
+
+
+def _tasks(tx: Transaction, name: str | None) -> list[str] | None:
+    if name is None:
+        return None
+    if catalog.declaration(tx, name) is not None:
+        return [name]
+    matches = catalog.by_short(tx, name)
+    if not matches:
+        raise UnknownTask(name, catalog.names(tx))
+    return matches
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= MOST:
+        raise InvalidInput(f"limit is {limit}; it must be between 1 and {MOST}.", field="limit")
+
+
+def _cursor(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 19:  # noqa: PLR2004 - digits of the largest id
+        raise InvalidCursor(f"{text!r} is not a cursor of this list.", remedy="Pass back what 'next' said.", field="cursor")
+    return int(text)

@@ -1,0 +1,112 @@
+"""Claiming: which waiting jobs a worker takes, inside the transaction of its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import NamedTuple
+
+from mainspring.clock import Duration, Instant
+from mainspring.domain.attempt import Failure
+from mainspring.domain.ids import JobId, WorkerId
+from mainspring.domain.states import Cause
+from mainspring.domain.task import Lodging
+from mainspring.engine.held import Room
+from mainspring.store import Transaction, jobs, lanes, rows
+from mainspring.store.jobs import Grant, Load, Move
+from mainspring.store.lanes import Lane
+
+
+class Claimed(NamedTuple):
+    """A job that this worker owns now. ``details``: what its last attempt left."""
+
+    grant: Grant
+    load: Load
+    lodging: Lodging
+    policy: rows.Policy
+    details: str | None
+
+
+class Claims(NamedTuple):
+    """The result of a look: what was claimed, whether more waits than fits, and whether a job waits to be alone."""
+
+    jobs: list[Claimed]
+    more: bool
+    alone_waits: bool
+
+
+class Claimer:
+    """Claims for one worker. Caches what never changes once committed: policies by their number."""
+
+    def __init__(self, worker: WorkerId, lease: Duration, actor: str) -> None:
+        self._worker = worker
+        self._lease = lease
+        self._actor = actor
+        self._policies: dict[int, rows.Policy] = {}
+
+    def claim(  # noqa: PLR0913
+        self,
+        tx: Transaction,
+        open_lanes: Sequence[Lane],
+        room: Room,
+        known: Sequence[str] | None,
+        *,
+        alone_runner: bool,
+        avoid: Container[JobId],
+    ) -> Claims:
+        """Take the first jobs of these lanes, best first, as far as there is room.
+
+        ``known``: only these tasks; ``avoid``: jobs of which an older attempt still lives here, fenced.
+        """
+        chosen, more, alone_waits = self._choose(tx, open_lanes, room, known, alone_runner=alone_runner, avoid=avoid)
+        if not chosen:
+            return Claims([], more, alone_waits)
+        left = {row.job: row for row in jobs.leave_ready(tx, list(chosen))}
+        loads = jobs.load(tx, list(left))
+        grants: list[tuple[Grant, Load, Lodging]] = []
+        for job, lodging in chosen.items():
+            row, load = left[job], loads[job]
+            if load.expires is not None and load.expires <= tx.now:
+                failure = rows.text(Failure("Expired", "its stated expiry came before it could start"))
+                jobs.enter(tx, [Move(row, Cause.EXPIRE, self._actor, failure=failure)])
+            else:
+                grants.append((Grant(row, tx.chance.claim_id()), load, lodging))  # type: ignore[arg-type]
+        until = Instant(tx.now + self._lease)
+        jobs.enter_leased(tx, [grant for grant, _, _ in grants], self._worker, until, self._actor)
+        return Claims([self._claimed(tx, *one) for one in grants], more, alone_waits)
+
+    def _choose(  # noqa: PLR0913
+        self,
+        tx: Transaction,
+        open_lanes: Sequence[Lane],
+        room: Room,
+        known: Sequence[str] | None,
+        *,
+        alone_runner: bool,
+        avoid: Container[JobId],
+    ) -> tuple[dict[JobId, Lodging], bool, bool]:
+        """The best jobs over all lanes, in order; whether more may wait than fits; whether one waits to be alone."""
+        found, alone_waits, full = [], False, False
+        for lane in open_lanes:
+            limit = room.of(lane.lodging)
+            if lane.lodging is Lodging.ALONE and not alone_runner:
+                alone_waits = alone_waits or bool(jobs.heads(tx, lane.id, 1, known))
+                continue
+            full = full or not limit
+            if limit:
+                found += [(*head, lane.lodging) for head in jobs.heads(tx, lane.id, limit, known)]
+        if len(open_lanes) > 1:
+            found.sort()
+        chosen: dict[JobId, Lodging] = {}
+        for _, _, job, lodging in found:
+            if room.of(lodging) and job not in avoid:
+                room.take(lodging)
+                chosen[job] = lodging
+        full = full or any(room.of(lane.lodging) == 0 for lane in open_lanes) or len(chosen) < len(found)
+        return chosen, full, alone_waits
+
+    def _claimed(self, tx: Transaction, grant: Grant, load: Load, lodging: Lodging) -> Claimed:
+        policy = self._policies.get(load.policy)
+        if policy is None:
+            policy = self._policies[load.policy] = lanes.policy(tx, load.policy)
+        details = jobs.last_details(tx, grant.left.job) if grant.left.attempt else None
+        return Claimed(grant, load, lodging, policy, details)

@@ -1,0 +1,572 @@
+"""Dispatch: a worker's heart. Inbox -> one transaction -> outbox.
+
+Each turn takes what has come in (ends, logs, dead runners), writes it together with renewals, promotions, the sweep and
+the next claims in one durable commit, and says what is to be sent. It knows no pipes, signals or processes; the shell
+around it (worker/coordinator.py) moves the bytes.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import msgspec
+
+from mainspring import faults
+from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant, duration, seconds
+from mainspring.domain.attempt import Ending, Failure
+from mainspring.domain.frame import (
+    INLINE_LIMIT,
+    Cancel,
+    Credit,
+    Ended,
+    Frame,
+    Log,
+    Params,
+    Ping,
+    Pong,
+    Progress,
+    Start,
+    Stuck,
+)
+from mainspring.domain.ids import ClaimId, JobId, WorkerId
+from mainspring.domain.logline import LOG_LIMIT, LogChunk
+from mainspring.domain.states import Outcome
+from mainspring.domain.task import Lodging
+from mainspring.domain.worker import WorkerState
+from mainspring.engine.claiming import Claimed, Claimer, Claims
+from mainspring.engine.held import Held, Limits, Outbox, Room, RunnerView
+from mainspring.engine.sweep import LeaseWatch
+from mainspring.errors import (
+    InvalidDuration,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreReadOnly,
+    StoreUnreachable,
+)
+from mainspring.faults import FaultPoint
+from mainspring.store import Store, Transaction, catalog, jobs, lanes, workers
+from mainspring.store.lanes import Lane
+from mainspring.store.logs import line_count
+from mainspring.store.workers import Poll, SeenLease
+from mainspring.transitions.ended import Report, Settled, end, lose
+from mainspring.transitions.waiting import BATCH, expire, promote
+
+_PATIENCE = Duration(2 * SECOND)
+"""How long after its grace an attempt may take to say that it ended, and a runner to answer a ping."""
+
+
+class Timing(msgspec.Struct, frozen=True):
+    """The lengths that matter to dispatch."""
+
+    lease: Duration
+    sweep: Duration
+    poll: Duration
+    drain: Duration
+
+    @property
+    def renewal(self) -> Duration:
+        """How often leases are renewed: often enough that a sweeper never sees one deadline for a whole sweep."""
+        return Duration(min(self.lease // 3, self.sweep * 4 // 5))
+
+
+class Dispatch:
+    """The turn of one worker."""
+
+    def __init__(  # noqa: PLR0913 - composition
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        worker: WorkerId,
+        app: str,
+        queues: Sequence[str],
+        limits: Limits,
+        timing: Timing,
+        sweep_offset: Duration = Duration(0),
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._worker = worker
+        self._app = app
+        self._queues = frozenset(queues)
+        self._limits = limits
+        self._timing = timing
+        self._actor = f"worker:{worker}"
+        self._claimer = Claimer(worker, timing.lease, self._actor)
+        self._watch = LeaseWatch(timing.sweep)
+        self._runners: dict[int, RunnerView] = {}
+        self.held: dict[JobId, Held] = {}
+        self._reports: list[Report] = []
+        self._logs: list[tuple[JobId, int, int, LogChunk]] = []
+        self._credits: dict[int, int] = {}
+        self._details: dict[JobId, str] = {}
+        self._timers: list[tuple[Duration, int, ClaimId, JobId]] = []
+        self._lanes: list[Lane] = []
+        self._lane_count = -1
+        self._catalog = ""
+        self._known: tuple[str, ...] | None = None
+        self._hungry = True
+        self._poll_at = clock.monotonic()
+        self._renew_at = clock.monotonic()
+        self._sweep_from = Duration(clock.monotonic() + sweep_offset)
+        self._draining_until: Duration | None = None
+        self._hurried = False
+        self._again = False
+        self._fresh = False  # a runner has just been added: let it claim before it is found idle
+        self._out = Outbox()
+
+    # --- what the shell tells ---------------------------------------------------------------------------------
+
+    def add_runner(self, number: int, tasks: Sequence[str], *, alone: bool = False) -> None:
+        """A runner said hello."""
+        self._runners[number] = RunnerView(number, alone, frozenset(tasks))
+        self._fresh = True
+        self._hungry = True
+        self._catalog = ""  # look again at which tasks the worker as a whole knows
+        self._poll_at = self._renew_at = self._clock.monotonic()
+
+    def remove_runner(self, number: int, failure: Failure, *, lost: bool = False) -> None:
+        """A runner is gone; what ran in it ends now. ``lost``: its guard ended it because we did not renew."""
+        runner = self._runners.pop(number, None)
+        if runner is None:
+            return
+        self._hungry = True
+        sharing = [held for held in runner.jobs.values() if held.lodging is not Lodging.PROCESS]
+        for held in list(runner.jobs.values()):
+            others = 1 if held.lodging is Lodging.PROCESS else len(sharing) - 1
+            self._end_with_runner(runner, held, failure, others, lost=lost)
+
+    def receive(self, number: int, frame: Frame) -> None:
+        """A frame from a runner."""
+        runner = self._runners.get(number)
+        if runner is None:
+            return
+        match frame:
+            case Ended():
+                self._ended(runner, frame)
+            case Log():
+                self._logged(runner, frame)
+            case Progress():
+                held = runner.jobs.get(frame.job)
+                if held is not None and held.claim == frame.claim:
+                    self._details[frame.job] = bytes(frame.details).decode()
+            case Stuck():
+                held = runner.jobs.get(frame.job)
+                if held is not None and held.claim == frame.claim:
+                    self._recycle(runner, held)
+            case Pong():
+                self._answered(runner)
+            case _:
+                pass
+
+    def hint(self) -> None:
+        """Something may be claimable or cancelled: look soon."""
+        self._poll_at = self._clock.monotonic()
+
+    def drain(self) -> None:
+        """Claim nothing more; end when the running jobs have, or give them back when the drain time is over."""
+        if self._draining_until is None:
+            self._draining_until = Duration(self._clock.monotonic() + self._timing.drain)
+            self._renew_at = self._clock.monotonic()
+
+    def hurry(self) -> None:
+        """Give the running jobs back now."""
+        self.drain()
+        self._draining_until = self._clock.monotonic()
+
+    # --- the turn ---------------------------------------------------------------------------------------------
+
+    def turn(self) -> Outbox:
+        """One transaction at most, then what is to be sent. Raises StoreError with everything kept for the next turn."""
+        monotonic = self._clock.monotonic()
+        out = self._out
+        self._check_timers(monotonic)
+        self._check_drain(monotonic)
+        self._write_logs()
+        poll = self._look(monotonic)
+        overdue = self._overdue(poll, monotonic)
+        renewing = monotonic >= self._renew_at
+        now = self._clock.now()
+        come = poll is not None and poll.next_due is not None and poll.next_due <= now
+        late = poll is not None and poll.next_expiry is not None and poll.next_expiry <= now
+        claiming = self._draining_until is None and self._hungry and bool(self._runners)
+        if self._reports or overdue or renewing or come or late or claiming or self._details:
+            self._commit(monotonic, overdue, renewing=renewing, come=come, late=late, claiming=claiming)
+        self._retire_alone(poll)
+        out.wait = Duration(0) if self._again else self._rest(poll, monotonic)
+        out.drained = self._draining_until is not None and not self.held and not self._reports
+        self._out = Outbox()
+        return out
+
+    def _commit(
+        self, monotonic: Duration, overdue: list[SeenLease], *, renewing: bool, come: bool, late: bool, claiming: bool
+    ) -> None:
+        reports = self._reports
+        room = self._room()
+
+        def work(tx: Transaction) -> tuple[Settled, set[JobId] | None, list[JobId], Claims, int]:
+            settled = end(tx, reports, self._actor)
+            held = self._renew(tx, reports) if renewing else None
+            lost = lose(tx, overdue, self._actor) if overdue else []
+            promoted = promote(tx, self._actor) if come else 0
+            if late:
+                expire(tx, self._actor)
+            if self._details:
+                jobs.note_details(
+                    tx, [(text, job, self.held[job].claim) for job, text in self._details.items() if job in self.held]
+                )
+            claims = Claims([], more=False, alone_waits=False)
+            if claiming or promoted or lost:
+                claims = self._claim(tx, room)
+            return settled, held, lost, claims, promoted
+
+        try:
+            settled, held, lost, claims, promoted = self._store.write(
+                work, before=FaultPoint.DISPATCH_BEFORE_COMMIT, after=FaultPoint.DISPATCH_AFTER_COMMIT
+            )
+        except (StoreBusy, StoreUnreachable, StoreReadOnly, StoreCorrupt):
+            self._extend_idle(monotonic)
+            raise
+        except StoreError:
+            self._end_one_by_one()
+            raise
+        self._reports = []
+        self._details.clear()
+        self._again = promoted == BATCH
+        self._hungry = claims.more or self._again if (claiming or promoted or lost) else self._hungry
+        self._out.news = bool(reports or lost or claims.jobs or promoted)
+        self._out.start_alone = claims.alone_waits
+        self._tell_settled(settled)
+        if held is not None:
+            self._renewed(held, monotonic)
+        for claimed in claims.jobs:
+            self._start(claimed, monotonic)
+
+    def _end_one_by_one(self) -> None:
+        """The commit was refused for what it holds: write the ends singly, so that one bad row stops no other."""
+        reports, self._reports = self._reports, []
+        for report in reports:
+            try:
+                settled = self._store.write(lambda tx, one=report: end(tx, [one], self._actor))  # type: ignore[misc]
+            except StoreError as error:
+                self._out.notes.append(f"job {report.ending.job}: its end can't be recorded: {error}")
+            else:
+                self._tell_settled(settled)
+
+    # --- parts of the transaction -----------------------------------------------------------------------------
+
+    def _renew(self, tx: Transaction, reports: Sequence[Report]) -> set[JobId]:
+        faults.hit(FaultPoint.RENEW_BEFORE_WRITE)
+        ending = {report.ending.job for report in reports}
+        pairs = [(held.job, held.claim) for held in self.held.values() if not held.fenced and held.job not in ending]
+        state = WorkerState.ACTIVE if self._draining_until is None else WorkerState.DRAINING
+        workers.beat(tx, self._worker, state, Duration(max(self._timing.lease, 3 * self._timing.renewal)))
+        return jobs.renew(tx, pairs, Instant(tx.now + self._timing.lease)) | ending
+
+    def _claim(self, tx: Transaction, room: Room) -> Claims:
+        if self._draining_until is not None or not self._runners or not room.total:
+            return Claims([], more=False, alone_waits=False)
+        if self._lane_count < 0:
+            self._read_lanes(tx)
+        alone = any(runner.alone and not runner.recycling for runner in self._runners.values())
+        return self._claimer.claim(tx, self._lanes, room, self._known, alone_runner=alone, avoid=self.held)
+
+    def _read_lanes(self, tx: Transaction) -> None:
+        every = lanes.all_lanes(tx)
+        self._lane_count = len(every)
+        self._lanes = [
+            lane for lane in every if lane.app == self._app and (not self._queues or lane.queue in self._queues)
+        ]
+
+    def _room(self) -> Room:
+        open_runners = [runner for runner in self._runners.values() if not runner.recycling]
+        return Room(
+            self._limits,
+            self.held.values(),
+            shared_open=any(not runner.alone for runner in open_runners),
+            alone_open=True,
+        )
+
+    # --- looking ----------------------------------------------------------------------------------------------
+
+    def _look(self, monotonic: Duration) -> Poll | None:
+        """The one statement that an idle worker asks, when it is time or something rang."""
+        if monotonic < self._poll_at:
+            return None
+        horizon = self._watch.horizon(self._clock.now())
+
+        def look(tx: Transaction) -> Poll:
+            found = workers.poll(tx, self._worker, self._app, [lane.id for lane in self._lanes], horizon)
+            if found.lanes != self._lane_count:
+                self._read_lanes(tx)
+                self._hungry = True
+            if found.catalog != self._catalog:
+                self._compare_catalog(tx, found.catalog)
+            return found
+
+        poll = self._store.read(look)
+        self._poll_at = Duration(monotonic + self._timing.poll)
+        self._hungry = self._hungry or poll.claimable
+        for job, claim in poll.cancels:
+            held = self.held.get(job)
+            if held is not None and held.claim == claim and held.asked is None:
+                self._ask(held, Outcome.CANCELLED, held.policy.grace, monotonic)
+        return poll
+
+    def _compare_catalog(self, tx: Transaction, version: str) -> None:
+        """Claims need a filter by task only while the catalog names tasks that our runners don't know."""
+        self._catalog = version
+        ours = frozenset[str]().union(*(runner.tasks for runner in self._runners.values()))
+        foreign = set(catalog.of_app(tx, self._app)) - ours
+        self._known = tuple(sorted(ours)) if foreign else None
+
+    def _overdue(self, poll: Poll | None, monotonic: Duration) -> list[SeenLease]:
+        if poll is None or monotonic < self._sweep_from:
+            return []
+        overdue = self._watch.overdue(poll.expiring, self._clock.now(), monotonic)
+        return [lease for lease in overdue if lease.job not in self.held or self.held[lease.job].claim != lease.claim]
+
+    def _rest(self, poll: Poll | None, monotonic: Duration) -> Duration:
+        """How long nothing can need us, as far as we know."""
+        soonest = min(self._poll_at, self._renew_at)
+        if self._timers:
+            soonest = min(soonest, self._timers[0][0])
+        if self._draining_until is not None and not self._hurried:
+            soonest = min(soonest, self._draining_until)
+        if poll is not None:
+            for due in (poll.next_due, poll.next_expiry):
+                if due is not None:
+                    wait = max(due - self._clock.now(), MILLISECOND)
+                    soonest = min(soonest, Duration(monotonic + wait))
+                    self._poll_at = min(self._poll_at, Duration(monotonic + wait))
+        return Duration(max(0, soonest - monotonic))
+
+    # --- endings ----------------------------------------------------------------------------------------------
+
+    def _ended(self, runner: RunnerView, frame: Ended) -> None:
+        held = runner.jobs.get(frame.job)
+        if held is None or held.claim != frame.claim:
+            return
+        retry_after = None
+        if frame.retry_after is not None:
+            try:
+                retry_after = duration(frame.retry_after)
+            except InvalidDuration:
+                retry_after = None  # an unreadable wish is no wish; the policy decides
+        details = bytes(frame.details) or None
+        self._finish(
+            held,
+            Ending(
+                job=held.job,
+                claim=held.claim,
+                outcome=frame.outcome,
+                result=bytes(frame.result) if frame.outcome is Outcome.SUCCEEDED else None,
+                failure=frame.failure,
+                retry_after=retry_after,
+                final=frame.final,
+                sandbox=frame.sandbox,
+                details=details,
+            ),
+        )
+
+    def _end_with_runner(
+        self, runner: RunnerView, held: Held, failure: Failure, others: int, *, lost: bool
+    ) -> None:
+        """An attempt ends because its runner did: on purpose, by its guard, or by a crash."""
+        outcome, shared = Outcome.CRASHED, others
+        if held.asked is not None:
+            outcome, shared = held.asked, 0
+        elif lost:
+            outcome = Outcome.LOST
+        elif runner.doomed:
+            outcome = Outcome.RELEASED
+        self._finish(
+            held, Ending(job=held.job, claim=held.claim, outcome=outcome, failure=failure, shared=shared)
+        )
+
+    def _finish(self, held: Held, ending: Ending) -> None:
+        """The attempt runs no more; its end is written by the next commit."""
+        self.held.pop(held.job, None)
+        runner = self._runners.get(held.runner)
+        if runner is not None:
+            runner.jobs.pop(held.job, None)
+            if runner.recycling and runner.jobs and all(other.stuck for other in runner.jobs.values()):
+                self._doom(runner)
+        if held.fenced:
+            self._refused(held)
+        else:
+            self._reports.append(Report(ending, held.policy, held.lodging is Lodging.ALONE))
+
+    def _tell_settled(self, settled: Settled) -> None:
+        for job, claim in settled.fenced:
+            self._out.notes.append(f"job {job}: the end of claim {claim} was refused, as its lease had been taken away")
+
+    def _refused(self, held: Held) -> None:
+        text = f"attempt {held.attempt} had lost its lease; what it reported was refused"
+        self._out.notes.append(f"job {held.job}: {text}")
+        self._logs.append(
+            (held.job, held.attempt, held.next_line, LogChunk(self._clock.now(), "mainspring", text + "\n"))
+        )
+
+    # --- logs -------------------------------------------------------------------------------------------------
+
+    def _logged(self, runner: RunnerView, frame: Log) -> None:
+        held = runner.jobs.get(frame.job)
+        size = sum(len(chunk.text.encode()) for chunk in frame.chunks)
+        self._credits[runner.number] = self._credits.get(runner.number, 0) + size
+        if held is None or held.claim != frame.claim or held.fenced:
+            return
+        for chunk in frame.chunks:
+            self._logs.append((held.job, held.attempt, held.next_line, chunk))
+            held.next_line += line_count(chunk.text)
+
+    def _write_logs(self) -> None:
+        """Before the ends of their jobs, so that an ended attempt's log is complete."""
+        if self._logs:
+            self._store.logs.append(self._logs)
+            self._logs = []
+            self._out.news = True
+        for number, size in self._credits.items():
+            self._out.frames.append((number, Credit(size)))
+        self._credits.clear()
+
+    # --- starting ---------------------------------------------------------------------------------------------
+
+    def _start(self, claimed: Claimed, monotonic: Duration) -> None:
+        left, claim = claimed.grant
+        runner = self._runner_for(claimed.lodging)
+        held = Held(left.job, claim, left.attempt + 1, runner.number, claimed.lodging, claimed.policy)
+        self.held[left.job] = held
+        runner.jobs[left.job] = held
+        room = LOG_LIMIT
+        if left.attempt:
+            room, held.next_line = self._store.logs.kept(left.job)
+        params = claimed.load.params.encode()
+        large = len(params) > INLINE_LIMIT
+        faults.hit(FaultPoint.START_BEFORE_SEND)
+        self._out.frames.append(
+            (
+                runner.number,
+                Start(
+                    job=left.job,
+                    claim=claim,
+                    attempt=held.attempt,
+                    task=claimed.load.task,
+                    params=msgspec.Raw(b"{}" if large else params),
+                    bulk=large,
+                    log_room=room,
+                    grace=seconds(claimed.policy.grace),
+                    details=msgspec.Raw((claimed.details or "null").encode()),
+                ),
+            )
+        )
+        if large:
+            self._out.frames.append((runner.number, Params(left.job, claim, msgspec.Raw(params))))
+        if claimed.policy.timeout is not None:
+            self._time(held, Duration(monotonic + claimed.policy.timeout))
+
+    def _runner_for(self, lodging: Lodging) -> RunnerView:
+        """The open runner with the fewest jobs."""
+        wanted = lodging is Lodging.ALONE
+        fitting = [one for one in self._runners.values() if one.alone == wanted and not one.recycling]
+        return fitting[0] if len(fitting) == 1 else min(fitting, key=lambda one: len(one.jobs))
+
+    # --- leases, timers, cancels ------------------------------------------------------------------------------
+
+    def _renewed(self, still_held: set[JobId], monotonic: Duration) -> None:
+        self._renew_at = Duration(monotonic + self._timing.renewal)
+        for held in list(self.held.values()):
+            if held.job not in still_held and not held.fenced:
+                held.fenced = True
+                self._out.notes.append(f"job {held.job}: the lease of attempt {held.attempt} was taken away; stopping it")
+                self._ask(held, Outcome.LOST, Duration(0), monotonic)
+        self._out.extend = list(self._runners)
+        self._out.extend_until = Duration(monotonic + self._timing.lease)
+
+    def _extend_idle(self, monotonic: Duration) -> None:
+        """While the store can't be reached, only runners without jobs may live on."""
+        self._out.extend = [number for number, runner in self._runners.items() if not runner.jobs]
+        self._out.extend_until = Duration(monotonic + self._timing.lease)
+
+    def _time(self, held: Held, at: Duration) -> None:
+        heapq.heappush(self._timers, (at, len(self._timers), held.claim, held.job))
+
+    def _ask(self, held: Held, outcome: Outcome, grace: Duration, monotonic: Duration) -> None:
+        """Ask an attempt to end with this outcome; look after it when its grace is over."""
+        held.asked = outcome
+        held.check_at = Duration(monotonic + grace + _PATIENCE)
+        self._out.frames.append((held.runner, Cancel(held.job, held.claim, outcome, seconds(grace))))
+        self._time(held, held.check_at)
+
+    def _check_timers(self, monotonic: Duration) -> None:
+        while self._timers and self._timers[0][0] <= monotonic:
+            _, _, claim, job = heapq.heappop(self._timers)
+            held = self.held.get(job)
+            if held is None or held.claim != claim:
+                continue
+            if held.asked is None:
+                self._ask(held, Outcome.TIMED_OUT, held.policy.grace, monotonic)
+            elif held.check_at is not None and held.check_at <= monotonic:
+                self._check_heeded(held, monotonic)
+
+    def _check_heeded(self, held: Held, monotonic: Duration) -> None:
+        """It was asked and has not ended: is its runner alive at all?"""
+        runner = self._runners.get(held.runner)
+        if runner is None or held.stuck:
+            return
+        if runner.pinged_at is None:
+            runner.pinged_at = monotonic
+            runner.pings += 1
+            self._out.frames.append((runner.number, Ping(runner.pings)))
+        elif monotonic - runner.pinged_at >= _PATIENCE:
+            self._doom(runner)
+            return
+        held.check_at = Duration(monotonic + _PATIENCE)
+        self._time(held, held.check_at)
+
+    def _answered(self, runner: RunnerView) -> None:
+        """Its loop turns, so those that did not heed are stuck by themselves."""
+        runner.pinged_at = None
+        monotonic = self._clock.monotonic()
+        for held in list(runner.jobs.values()):
+            late = held.check_at is not None and held.check_at - _PATIENCE <= monotonic
+            if held.asked is not None and late and held.lodging is not Lodging.PROCESS:
+                self._recycle(runner, held)
+
+    def _recycle(self, runner: RunnerView, held: Held) -> None:
+        """The runner of a stuck attempt takes no more jobs, and ends when only stuck ones are left in it."""
+        if not held.stuck:
+            held.stuck = True
+            self._out.notes.append(f"job {held.job}: attempt {held.attempt} does not heed; its runner will be replaced")
+        if not runner.recycling:
+            runner.recycling = True
+            if not runner.alone:
+                self._out.replace.append(runner.number)
+        if all(other.stuck for other in runner.jobs.values()):
+            self._doom(runner)
+
+    def _retire_alone(self, poll: Poll | None) -> None:
+        """A runner for jobs that must be alone is only kept while there are some."""
+        for runner in self._runners.values():
+            if runner.alone and not runner.jobs and not runner.recycling and poll is not None and not self._fresh:
+                runner.recycling = True
+                self._out.retire.append(runner.number)
+        self._fresh = False
+
+    def _doom(self, runner: RunnerView) -> None:
+        if not runner.doomed:
+            runner.doomed = True
+            runner.recycling = True
+            self._out.kill.append(runner.number)
+
+    # --- drain ------------------------------------------------------------------------------------------------
+
+    def _check_drain(self, monotonic: Duration) -> None:
+        if self._draining_until is None or self._hurried or monotonic < self._draining_until:
+            return
+        self._hurried = True
+        for held in self.held.values():
+            if held.asked is None:
+                self._ask(held, Outcome.RELEASED, Duration(min(held.policy.grace, SECOND)), monotonic)

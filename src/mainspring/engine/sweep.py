@@ -1,0 +1,83 @@
+"""The sweep: lost leases, due jobs, expiries. Every worker and server does it; none is needed for it.
+
+A lease is declared lost only when it is expired by the database's clock and this sweeper has itself seen the same
+deadline for one full sweep by its monotonic clock, so that a clock step or a resumed laptop takes nothing away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mainspring import faults
+from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
+from mainspring.domain.ids import JobId
+from mainspring.faults import FaultPoint
+from mainspring.store import Store, Transaction, workers
+from mainspring.store.workers import SeenLease
+from mainspring.transitions.ended import lose
+from mainspring.transitions.waiting import BATCH, expire, promote
+
+
+class LeaseWatch:
+    """What one sweeper has seen of leases: which deadlines have stood unchanged, and since when."""
+
+    def __init__(self, sweep_length: Duration) -> None:
+        self.sweep_length = sweep_length
+        self._since: dict[SeenLease, Duration] = {}
+
+    def horizon(self, now: Instant) -> Instant:
+        """Leases that end before this are worth watching."""
+        return Instant(now + self.sweep_length)
+
+    def overdue(self, seen: Sequence[SeenLease], now: Instant, monotonic: Duration) -> list[SeenLease]:
+        """The leases that are to be swept now; remembers the others."""
+        self._since = {lease: self._since.get(lease, monotonic) for lease in seen}
+        return [
+            lease
+            for lease, since in self._since.items()
+            if lease.until < now and monotonic - since >= self.sweep_length
+        ]
+
+
+class Sweep:
+    """The turn of a server: promote, sweep, expire."""
+
+    def __init__(
+        self, store: Store, clock: Clock, sweep_length: Duration, *, poll: Duration = SECOND, actor: str = "sweeper"
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._poll = poll
+        self._actor = actor
+        self._watch = LeaseWatch(sweep_length)
+
+    def turn(self) -> Duration:
+        """One look, and a transaction where there is something to move."""
+        now = self._clock.now()
+        due, seen, expiry = self._store.read(lambda tx: workers.sweep_look(tx, self._watch.horizon(now)))
+        overdue = self._watch.overdue(seen, now, self._clock.monotonic())
+        faults.hit(FaultPoint.SWEEP_AFTER_READ)
+        come = due is not None and due <= now
+        late = expiry is not None and expiry <= now
+        if not (overdue or come or late):
+            return self._rest(due, expiry, now)
+
+        def work(tx: Transaction) -> tuple[list[JobId], int]:
+            lost = lose(tx, overdue, self._actor)
+            promoted = promote(tx, self._actor) if come else 0
+            if late:
+                expire(tx, self._actor)
+            return lost, promoted
+
+        lost, promoted = self._store.write(
+            work, before=FaultPoint.SWEEP_BEFORE_COMMIT, after=FaultPoint.SWEEP_AFTER_COMMIT
+        )
+        if lost or promoted:
+            self._store.work_bell.ring()
+        self._store.news_bell.ring()
+        return Duration(0) if promoted == BATCH else Duration(10 * MILLISECOND)
+
+    def _rest(self, due: Instant | None, expiry: Instant | None, now: Instant) -> Duration:
+        """Until the earliest due instant, at most the polling interval."""
+        soonest = min((at for at in (due, expiry) if at is not None), default=Instant(now + self._poll))
+        return Duration(max(MILLISECOND, min(self._poll, soonest - now)))

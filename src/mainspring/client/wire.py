@@ -1,0 +1,151 @@
+"""The wire forms: what REST answers and what ``--json`` prints, as plain values ready for JSON.
+
+One function per value. Times are ISO 8601 in UTC, lengths of time are seconds. It decides nothing and asks nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mainspring.clock import Duration, Instant, instant_text, seconds
+from mainspring.domain.attempt import Attempt, Failure
+from mainspring.domain.event import Event
+from mainspring.domain.job import Job
+from mainspring.domain.logline import LogLine
+from mainspring.domain.task import Task
+from mainspring.domain.worker import Worker
+
+
+def job_wire(job: Job) -> dict[str, Any]:
+    """A job. ``run`` and ``node`` are null until workflows are built."""
+    return {
+        "id": job.id,
+        "task": job.task,
+        "state": job.state.value,
+        "queue": job.queue,
+        "priority": job.priority,
+        "params": job.params,
+        "result": job.result,
+        "error": failure_wire(job.error),
+        "attempt": job.attempt,
+        "max_attempts": job.max_attempts,
+        "run_at": instant_text(job.run_at),
+        "created_at": instant_text(job.created_at),
+        "started_at": _time(job.started_at),
+        "finished_at": _time(job.finished_at),
+        "expires_at": _time(job.expires_at),
+        "worker": job.worker,
+        "progress": job.progress,
+        "tags": job.tags,
+        "meta": job.meta,
+        "retry": job.retry,
+        "timeout": job.timeout,
+        "cancel_requested": job.cancel_requested,
+        "parent": job.parent,
+        "run": None,
+        "node": None,
+        "replay_of": job.replay_of,
+        "replayed_by": job.replayed_by,
+    }
+
+
+def failure_wire(failure: Failure | None) -> dict[str, Any] | None:
+    """What went wrong, or null. The class names that retry rules look at are ours, not the reader's."""
+    if failure is None:
+        return None
+    return {
+        "type": failure.type,
+        "message": failure.message,
+        "traceback": failure.traceback,
+        "evidence": failure.evidence,
+    }
+
+
+def attempt_wire(attempt: Attempt) -> dict[str, Any]:
+    """An attempt; ``outcome``, ``ended_at``, ``duration``, ``charge`` are null while it runs."""
+    return {
+        "job": attempt.job,
+        "number": attempt.number,
+        "outcome": attempt.outcome.value if attempt.outcome else None,
+        "worker": attempt.worker,
+        "started_at": instant_text(attempt.started_at),
+        "ended_at": _time(attempt.ended_at),
+        "duration": None if attempt.ended_at is None else seconds(Duration(attempt.ended_at - attempt.started_at)),
+        "sandbox": attempt.sandbox,
+        "charge": attempt.charge.value if attempt.charge else None,
+        "error": failure_wire(attempt.failure),
+    }
+
+
+def event_wire(event: Event) -> dict[str, Any]:
+    """An event; ``seq`` is the cursor."""
+    return {
+        "seq": event.seq,
+        "job": event.job,
+        "at": instant_text(event.at),
+        "cause": event.cause.value,
+        "from": event.source.value,
+        "to": event.target.value,
+        "attempt": event.attempt,
+        "actor": event.actor,
+        "detail": event.detail,
+    }
+
+
+def logline_wire(line: LogLine) -> dict[str, Any]:
+    """A line of output; ``seq`` is the cursor."""
+    return {
+        "seq": line.seq,
+        "job": line.job,
+        "attempt": line.attempt,
+        "at": instant_text(line.at),
+        "stream": line.stream,
+        "level": line.level,
+        "text": line.text,
+    }
+
+
+def worker_wire(worker: Worker) -> dict[str, Any]:
+    """A worker; ``running`` counts the jobs that it holds now, ``pids`` are its processes."""
+    return {
+        "id": worker.id,
+        "name": worker.name,
+        "host": worker.host,
+        "pid": worker.pid,
+        "pids": worker.pids,
+        "state": worker.state.value,
+        "app": worker.app,
+        "queues": list(worker.queues),
+        "labels": worker.labels,
+        "slots": worker.slots,
+        "running": worker.running,
+        "started_at": instant_text(worker.started_at),
+        "beat_at": instant_text(worker.beat_at),
+        "version": worker.version,
+        "code_hash": worker.code_hash,
+        "tasks": list(worker.tasks),
+    }
+
+
+def task_wire(task: Task) -> dict[str, Any]:
+    """A task of the catalog; ``short`` serves as its name where it is unique."""
+    return {
+        "name": task.name,
+        "app": task.app,
+        "short": task.short,
+        "executor": task.executor.value,
+        "queue": task.queue,
+        "schema": task.schema,
+        "retry": task.retry,
+        "timeout": task.timeout,
+        "grace": task.grace,
+        "priority": task.priority,
+        "description": task.description,
+        "sandbox": task.sandbox,
+        "code_hash": task.code_hash,
+        "argv": list(task.argv),
+    }
+
+
+def _time(moment: Instant | None) -> str | None:
+    return None if moment is None else instant_text(moment)

@@ -1,0 +1,161 @@
+"""Imports point only downward, lead everywhere, and cost users little."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.house.modules import dead_modules
+from tests.house.tree import ROOT, report
+
+LINT = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True, no_logo=True))"
+LAYERS = "cli server supervisor worker runner sdk client control engine transitions store config domain testing"
+
+
+def lint(root: Path) -> tuple[int, str]:
+    """Run the contracts of pyproject.toml on the package in this tree."""
+    done = subprocess.run(
+        [sys.executable, "-c", LINT],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def plant(root: Path, written: dict[str, str]) -> Path:
+    """A package with all rooms and these modules, under the contracts of this checkout."""
+    (root / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+    package = root / "src" / "mainspring"
+    rooms = [f"{room}/__init__.py" for room in LAYERS.split()]
+    for path in ["__init__.py", *rooms, *(f"{base}.py" for base in ("errors", "clock", "chance", "faults", "process"))]:
+        (package / path).parent.mkdir(parents=True, exist_ok=True)
+        (package / path).write_text("")
+    roots = ("server/app.py", "server/routes/__init__.py", "worker/coordinator.py", "client/direct.py")
+    for path, text in {**dict.fromkeys(roots, ""), **written}.items():
+        (package / path).parent.mkdir(parents=True, exist_ok=True)
+        (package / path).write_text(text)
+    return root
+
+
+def test_the_contracts_are_kept() -> None:
+    status, said = lint(ROOT)
+    assert status == 0, said
+
+
+ALLOWED = {
+    "server/app.py": ["store", "control", "engine"],
+    "worker/coordinator.py": ["store", "engine.dispatch", "client.direct"],
+    "engine/dispatch.py": ["transitions", "store"],
+    "client/direct.py": ["store", "control", "client"],
+    "sdk/app.py": ["client.direct", "domain"],
+    "runner/main.py": ["sdk.app", "worker.frames", "client"],
+    "worker/frames.py": ["domain"],
+    "testing/harness.py": ["store", "worker", "runner", "engine"],
+    "cli/up.py": ["supervisor", "server.app", "worker.coordinator"],
+    "config/layers.py": ["domain", "clock"],
+    "clock.py": ["errors"],
+}
+
+
+def test_what_the_layout_asks_for_is_allowed(tmp_path: Path) -> None:
+    planted = {path: "".join(f"import mainspring.{name}\n" for name in names) for path, names in ALLOWED.items()}
+    status, said = lint(plant(tmp_path, {**planted, "__main__.py": "import mainspring\n"}))
+    assert status == 0, said
+
+
+@pytest.mark.parametrize(
+    ("path", "imported"),
+    [
+        ("domain/job.py", "mainspring.store"),
+        ("domain/job.py", "mainspring.config"),
+        ("errors.py", "mainspring.clock"),
+        ("clock.py", "mainspring.process"),
+        ("store/jobs.py", "mainspring.engine"),
+        ("transitions/born.py", "mainspring.control"),
+        ("engine/fire.py", "mainspring.control"),
+        ("control/submit.py", "mainspring.engine"),
+        ("config/layers.py", "mainspring.store"),
+        ("sdk/app.py", "mainspring.store"),
+        ("sdk/app.py", "mainspring.control"),
+        ("sdk/app.py", "mainspring.server"),
+        ("worker/coordinator.py", "mainspring.sdk"),
+        ("worker/coordinator.py", "mainspring.runner"),
+        ("worker/coordinator.py", "mainspring.control"),
+        ("worker/capture.py", "mainspring.store"),
+        ("runner/main.py", "mainspring.store"),
+        ("runner/main.py", "mainspring.client.direct"),
+        ("runner/main.py", "mainspring.worker.coordinator"),
+        ("server/routes/jobs.py", "mainspring.store"),
+        ("server/app.py", "mainspring.client.direct"),
+        ("server/app.py", "mainspring.cli"),
+        ("cli/jobs.py", "mainspring.store"),
+        ("cli/jobs.py", "mainspring.control"),
+        ("cli/jobs.py", "mainspring.engine"),
+        ("supervisor/tree.py", "mainspring.engine"),
+        ("supervisor/tree.py", "mainspring.server"),
+        ("testing/harness.py", "mainspring.server"),
+        ("testing/harness.py", "mainspring.cli"),
+        ("store/jobs.py", "mainspring"),
+        ("unheard/of.py", "mainspring.domain"),
+    ],
+)
+def test_a_wrong_import_is_found(path: str, imported: str, tmp_path: Path) -> None:
+    room = {f"{path.partition('/')[0]}/__init__.py": ""} if "/" in path else {}
+    status, said = lint(plant(tmp_path, {**room, path: f"import {imported}\n"}))
+    assert status == 1, said
+    assert "BROKEN" in said, said
+
+
+def test_no_module_is_dead() -> None:
+    found = dead_modules(ROOT)
+    assert not found, report(found)
+
+
+def test_a_dead_module_is_found(tmp_path: Path) -> None:
+    root = plant(
+        tmp_path,
+        {
+            "__init__.py": '_LAZY = {"Mainspring": "mainspring.sdk.app"}\n',
+            "sdk/app.py": "from mainspring.domain import job\n\ndef f():\n    from mainspring.client.direct import D\n",
+            "sdk/forgotten.py": "from mainspring.sdk import lonely\n",
+            "sdk/lonely.py": "x = 1\n",
+            "domain/job.py": "from . import task\nfrom .queue import Queue\n",
+            "domain/task.py": "x = 1\n",
+            "domain/queue.py": "x = 1\n",
+            "client/direct.py": 'ARGV = ["-m", "mainspring.runner.main"]\n',
+            "runner/main.py": "import mainspring.worker.frames as frames\n",
+            "worker/frames.py": "x = 1\n",
+        },
+    )
+    assert [finding.path for finding in dead_modules(root)] == [
+        "src/mainspring/sdk/forgotten.py",
+        "src/mainspring/sdk/lonely.py",
+    ]
+
+
+LOADED = """
+import sys
+before = set(sys.modules)
+import mainspring
+for name in getattr(mainspring, "__all__", ()):
+    getattr(mainspring, name)
+print(*sorted(set(sys.modules) - before))
+"""
+
+
+def test_what_user_code_imports_needs_only_the_standard_library_and_msgspec() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    said = subprocess.run([sys.executable, "-c", LOADED], env=environment, capture_output=True, text=True, check=True)
+    loaded = said.stdout.split()
+    assert "mainspring" in loaded
+    foreign = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names - {"mainspring", "msgspec"}
+    assert not foreign
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("mainspring.")}
+    assert not rooms & {"store", "engine", "control", "server", "worker", "cli"}, rooms

@@ -1,4 +1,4 @@
-"""What we ask the operating system about processes: die with the parent, adopt orphans, walk and kill trees, how one ended.
+"""What we ask the operating system about processes: lineage, orphans, walking and killing trees, endings.
 
 Linux and macOS. Only the standard library, as runners and their guard start with it.
 """

@@ -16,6 +16,8 @@ from mainspring.domain.task import Catalog
 PROTOCOL = 1
 INLINE_LIMIT = 16_384
 """Parameters up to this many bytes travel inside ``start``; larger ones follow on bulk."""
+LOG_CREDIT = 4 * 1_048_576
+"""Bytes of logs (the texts in UTF-8) that a runner may send before its first ``credit``."""
 
 
 class Frame(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, omit_defaults=True):
@@ -25,7 +27,7 @@ class Frame(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, omit_d
 # --- runner to coordinator, control -------------------------------------------------------------------------------
 
 
-class Hello(Frame):
+class Hello(Frame, frozen=True):
     """First frame of a runner: who it is and which tasks it can run."""
 
     protocol: int
@@ -34,26 +36,26 @@ class Hello(Frame):
     catalog: Catalog
 
 
-class Unusable(Frame):
+class Unusable(Frame, frozen=True):
     """The app can't be loaded; ``message`` holds the traceback of the user's lines. The runner exits afterwards."""
 
     message: str
 
 
-class Pong(Frame):
+class Pong(Frame, frozen=True):
     """Answer to ``ping``: the runner's loop turns."""
 
     number: int
 
 
-class Stuck(Frame):
+class Stuck(Frame, frozen=True):
     """A job in a thread did not heed the cancel within its grace; it can only end with the runner."""
 
     job: JobId
     claim: ClaimId
 
 
-class Progress(Frame):
+class Progress(Frame, frozen=True):
     """What ``ctx.progress`` or ``ctx.details`` said last, as JSON."""
 
     job: JobId
@@ -64,7 +66,7 @@ class Progress(Frame):
 # --- runner to coordinator, bulk ----------------------------------------------------------------------------------
 
 
-class Log(Frame):
+class Log(Frame, frozen=True):
     """Output of a job, in order. Costs byte credit."""
 
     job: JobId
@@ -72,7 +74,7 @@ class Log(Frame):
     chunks: list[LogChunk]
 
 
-class Ended(Frame):
+class Ended(Frame, frozen=True):
     """An attempt is over. Travels on bulk behind the job's last ``log``."""
 
     job: JobId
@@ -86,7 +88,7 @@ class Ended(Frame):
     details: msgspec.Raw = msgspec.Raw(b"")
 
 
-class Request(Frame):
+class Request(Frame, frozen=True):
     """An SDK call of a job; answered by ``answer`` with the same number. ``verb`` is a method of Client."""
 
     number: int
@@ -99,7 +101,7 @@ class Request(Frame):
 # --- coordinator to runner, control -------------------------------------------------------------------------------
 
 
-class Start(Frame):
+class Start(Frame, frozen=True):
     """Run this attempt. ``bulk``: the parameters follow in a ``params`` frame on bulk."""
 
     job: JobId
@@ -113,7 +115,7 @@ class Start(Frame):
     details: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class Cancel(Frame):
+class Cancel(Frame, frozen=True):
     """End this attempt: ask, and after ``grace`` seconds kill where that is possible. The runner answers ``ended``.
 
     ``outcome``: what the attempt shall be recorded as: cancelled, timed_out or released.
@@ -125,26 +127,26 @@ class Cancel(Frame):
     grace: float
 
 
-class Credit(Frame):
+class Credit(Frame, frozen=True):
     """The runner may send this many more bytes of logs."""
 
     bytes: int
 
 
-class Ping(Frame):
+class Ping(Frame, frozen=True):
     """Answer with ``pong``."""
 
     number: int
 
 
-class Stop(Frame):
+class Stop(Frame, frozen=True):
     """No more starts will come: exit when the running jobs have ended."""
 
 
 # --- coordinator to runner, bulk ----------------------------------------------------------------------------------
 
 
-class Params(Frame):
+class Params(Frame, frozen=True):
     """The parameters of a started attempt."""
 
     job: JobId
@@ -152,7 +154,7 @@ class Params(Frame):
     params: msgspec.Raw
 
 
-class Answer(Frame):
+class Answer(Frame, frozen=True):
     """Reply to ``request``: a body, or the code and message of an error."""
 
     number: int

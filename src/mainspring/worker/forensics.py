@@ -18,7 +18,8 @@ class RunnerDeath(msgspec.Struct, frozen=True):
 
     ``killed``: who had it killed: ``deadline`` (its lease could not be renewed), ``asked`` (the coordinator said so),
     ``coordinator`` (that died), ``guard`` (that died) or None. ``evidence`` is what its jobs' failures will carry:
-    ``exit_code`` or ``signal``, ``peak_memory`` (bytes), ``out_of_memory``, ``core``, ``killed``, ``stacks``.
+    ``exit_code`` or ``signal``, ``peak_memory`` (bytes), ``out_of_memory``, ``core``, ``killed``, ``stacks``; or
+    ``refused``, the reason why it could not be started.
     """
 
     killed: str | None
@@ -27,7 +28,9 @@ class RunnerDeath(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """What happened, for people."""
-        return f"The runner {exit_text(self.evidence)}{_REASONS.get(self.killed or '', '')}."
+        refusal = self.evidence.get("refused", "")
+        text = f"could not be started: {refusal}" if refusal else exit_text(self.evidence)
+        return f"The runner {text}{_REASONS.get(self.killed or '', '')}."
 
     @property
     def failure(self) -> Failure:
@@ -47,6 +50,8 @@ def runner_death(report: dict[str, Any], stacks: str = "") -> RunnerDeath:
     """Read a guard's last report; an empty one means that the guard itself was killed."""
     if not report:
         return RunnerDeath("guard", {"signal": "SIGKILL", "killed": "guard"})
+    if "refused" in report:
+        return RunnerDeath(None, {"refused": report["refused"]})
     killed = report.get("killed")
     evidence = exit_evidence(report)
     if killed:

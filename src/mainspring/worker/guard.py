@@ -3,14 +3,14 @@
 Started by worker/runners.py as ``python -I -S guard.py``: one file, standard library only, nothing of the package, so
 that it starts in milliseconds, stays small and shares no lock with user code. It must never wait for anybody.
 
-Standard input (a socket or pipe) carries lines from the coordinator. The first is JSON: ``argv``, ``env``, ``cwd``, ``fds``
-(descriptors the runner inherits), ``report`` (the descriptor that the guard writes to), ``work`` (a directory to remove at
-the end, or ""). Later ones: ``until MICROSECONDS`` (the runner may live until this CLOCK_MONOTONIC instant; no deadline
-before the first) and ``kill``. End of file means that the coordinator is dead.
+Standard input (a socket or pipe) carries lines from the coordinator. The first is JSON: ``argv``, ``env``, ``cwd``,
+``fds`` (descriptors the runner inherits), ``report`` (the descriptor that the guard writes to), ``work`` (a directory to
+remove at the end, or ""). Later ones: ``until MICROSECONDS`` (the runner may live until this CLOCK_MONOTONIC instant; no
+deadline before the first) and ``kill``. End of file means that the coordinator is dead.
 
-The report is two lines of JSON: ``{"pid"}`` after the start, or ``{"refused"}`` with a text, and at the end ``{"exit_code" or
-"signal", "peak_memory" (bytes), "core", "killed": "deadline" | "asked" | "coordinator" | null, "out_of_memory"}``, written
-when no descendant is left.
+The report is two lines of JSON: ``{"pid"}`` after the start, or ``{"refused"}`` with a text, and at the end
+``{"exit_code" or "signal", "peak_memory" (bytes), "core", "killed": "deadline" | "asked" | "coordinator" | null,
+"out_of_memory"}``, written when no descendant is left.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the module typing alone would be a twentieth of our memory
+    from collections.abc import Iterator
+    from typing import Any
 
 PR_SET_PDEATHSIG, PR_SET_NAME, PR_SET_CHILD_SUBREAPER = 1, 15, 36
 LINUX = sys.platform.startswith("linux")
@@ -106,6 +109,7 @@ class Guard:
     def __init__(self, spec: dict[str, Any], orders: bytes) -> None:
         self.spec = spec
         self.report_to = int(spec["report"])
+        os.set_inheritable(self.report_to, False)
         self.until: int | None = None
         self.killed: str | None = None
         self.kills_before = out_of_memory_kills()
@@ -122,7 +126,8 @@ class Guard:
             try:
                 self.become(with_us)
             except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must hear of it
-                os.write(told, f"{self.spec['argv'][0]}: {error}".encode("utf-8", "replace"))
+                reason = getattr(error, "strerror", None) or repr(error)
+                os.write(told, f"{self.spec['argv'][0]}: {reason}".encode("utf-8", "replace"))
             finally:
                 os._exit(127)
         os.close(told)
@@ -150,7 +155,7 @@ class Guard:
             os.set_inheritable(fd, True)
         if self.spec["cwd"]:
             os.chdir(self.spec["cwd"])
-        os.execvpe(self.spec["argv"][0], self.spec["argv"], self.spec["env"])
+        os.execvpe(self.spec["argv"][0], self.spec["argv"], self.spec["env"])  # noqa: S606 - no shell is meant
 
     def watch(self) -> None:
         """Wait until the runner is over, or is to be ended."""
@@ -177,7 +182,7 @@ class Guard:
                 return
 
     def runner_over(self) -> bool:
-        """Whether the runner has ended, which is left for ``finish`` to collect. Other children are forgotten at once."""
+        """Whether the runner has ended, which is left for ``finish`` to collect. Others are buried at once."""
         while True:
             with suppress(ChildProcessError):
                 found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

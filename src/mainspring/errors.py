@@ -4,10 +4,14 @@
     ├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
     │  ├─ UnknownTask  UnknownApp  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
     │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
-    │  └─ PayloadTooLarge      413
+    │  ├─ PayloadTooLarge      413
+    │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
     ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownAttempt
     ├─ Conflict                409  exit 4   IllegalState  ReplayLive  AlreadyUp
     ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
+    ├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
+    ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
+    ├─ AddressUnavailable      503  exit 5   the server can't listen there
     ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy
     │                                        SchemaTooNew  SchemaTooOld  EngineTooOld  NetworkFilesystem
     ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
@@ -173,6 +177,38 @@ class PayloadTooLarge(InvalidInput):
         )
 
 
+class MalformedJson(InvalidJson):
+    """A body that can't be read as JSON at all."""
+
+    code = "malformed_json"
+    http_status = 400
+
+
+class MethodNotAllowed(InvalidInput):
+    """The address exists and does not take this method. ``allowed`` are those that it takes."""
+
+    code = "method_not_allowed"
+    http_status = 405
+
+    def __init__(self, method: str, path: str, allowed: Iterable[str]) -> None:
+        self.allowed = sorted(allowed)
+        super().__init__(f"{path} does not take {method}.", remedy=f"It takes {', '.join(self.allowed)}.")
+
+
+class RequestTimeout(InvalidInput):
+    """The body did not arrive in time; nothing was changed."""
+
+    code = "request_timeout"
+    http_status = 408
+
+
+class UnsupportedMediaType(InvalidInput):
+    """The body is not declared as JSON."""
+
+    code = "unsupported_media_type"
+    http_status = 415
+
+
 class NotFound(MainspringError):
     """The thing named in the path or argument does not exist."""
 
@@ -247,6 +283,30 @@ class AddressRefused(Forbidden):
     """The server binds loopback only as long as no authentication is configured."""
 
     code = "address_refused"
+
+
+class TooBusy(MainspringError):
+    """More requests wait than the server holds; nothing was changed and it may be tried again."""
+
+    code = "too_busy"
+    http_status = 429
+    exit_status = 5
+
+
+class AnswerTimeout(MainspringError):
+    """The server did not finish in time; whether the change was made is not known."""
+
+    code = "answer_timeout"
+    http_status = 504
+    exit_status = 5
+
+
+class AddressUnavailable(MainspringError):
+    """The server can't listen at this host and port: taken, not allowed, or not of this machine."""
+
+    code = "address_unavailable"
+    http_status = 503
+    exit_status = 5
 
 
 class StoreError(MainspringError):
@@ -355,3 +415,11 @@ class RetryAfter(Exception):  # noqa: N818 - a wish, not a fault of ours
     def __init__(self, delay: str | float, message: str = "") -> None:
         super().__init__(message or f"try again in {delay}")
         self.retry_after = delay
+
+
+class JobInterrupted(BaseException):  # noqa: N818 - an order to stop, not an error
+    """Raised inside a job's thread or process when its attempt is to end: cancelled, timed out or released.
+
+    Async code gets ``asyncio.CancelledError`` instead. Derives from BaseException so that ``except Exception`` lets it
+    pass; code that catches it should clean up and raise it again.
+    """

@@ -405,7 +405,7 @@ class WaitTimeout(MainspringError):
     http_status = 504
 
 
-class RetryAfter(Exception):  # noqa: N818 - a wish, not a fault of ours
+class RetryAfter(Exception):
     """Raise it in a task to fail this attempt and choose the delay before the next one.
 
     The wish is taken as it is (``max_delay`` bounds the computed delays only); attempts are charged as usual. Any
@@ -417,7 +417,7 @@ class RetryAfter(Exception):  # noqa: N818 - a wish, not a fault of ours
         self.retry_after = delay
 
 
-class JobInterrupted(BaseException):  # noqa: N818 - an order to stop, not an error
+class JobInterrupted(BaseException):
     """Raised inside a job's thread or process when its attempt is to end: cancelled, timed out or released.
 
     Async code gets ``asyncio.CancelledError`` instead. Derives from BaseException so that ``except Exception`` lets it

@@ -71,7 +71,7 @@ def from_seconds(amount: float) -> Duration:
     return Duration(round(amount * 1_000_000))
 
 
-def duration(value: str | float | int) -> Duration:
+def duration(value: str | float) -> Duration:
     """Read a duration as people write it: ``250ms``, ``30s``, ``10m``, ``2h``, ``1d``, ``1h30m``; a number is seconds.
 
     Raises InvalidDuration for anything else, for a negative one and for more than 100 years.

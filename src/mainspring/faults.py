@@ -30,7 +30,7 @@ class FaultPoint(StrEnum):
     MIGRATE_BEFORE_COMMIT = "migrate.before_commit"
 
 
-class InjectedFault(Exception):  # noqa: N818 - stands for a crash of the process
+class InjectedFault(Exception):
     """What an armed ``raise`` action throws; in the simulated world it ends the actor."""
 
 

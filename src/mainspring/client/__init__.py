@@ -45,7 +45,9 @@ class Client(Protocol):
         """The attempts of a job in order, the running one last. Raises UnknownJob."""
         ...
 
-    def events(self, *, after: int = 0, job: int | None = None, kinds: Sequence[str] = (), limit: int = 1000) -> list[Event]:
+    def events(
+        self, *, after: int = 0, job: int | None = None, kinds: Sequence[str] = (), limit: int = 1000
+    ) -> list[Event]:
         """Events with ``seq`` above the cursor, oldest first. ``kinds``: names of target states or causes."""
         ...
 

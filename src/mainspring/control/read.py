@@ -118,6 +118,8 @@ def _check_limit(limit: int) -> None:
 
 
 def _cursor(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 19:  # noqa: PLR2004 - digits of the largest id
-        raise InvalidCursor(f"{text!r} is not a cursor of this list.", remedy="Pass back what 'next' said.", field="cursor")
+    if not text.isascii() or not text.isdigit() or len(text) > 19:
+        raise InvalidCursor(
+            f"{text!r} is not a cursor of this list.", remedy="Pass back what 'next' said.", field="cursor"
+        )
     return int(text)

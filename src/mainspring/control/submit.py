@@ -86,8 +86,6 @@ def prepare(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:
 
 def _find(tx: Transaction, name: str) -> _Declared:
     """The task by full name, or by short name where that is unique."""
-    if not isinstance(name, str) or not name:
-        raise UnknownTask(str(name), catalog.names(tx))
     text = catalog.declaration(tx, name)
     if text is None:
         matches = catalog.by_short(tx, name)
@@ -129,7 +127,9 @@ def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
 
 def _check_params(task: Task, validator: Any, params: dict[str, Any]) -> None:
     if not isinstance(params, dict):
-        raise InvalidParameters(f"params of {task.name} is {type(params).__name__}; it must be an object.", field="params")
+        raise InvalidParameters(
+            f"params of {task.name} is {type(params).__name__}; it must be an object.", field="params"
+        )
     error = next(validator.iter_errors(params), None)
     if error is None:
         return
@@ -153,7 +153,8 @@ def _check_params(task: Task, validator: Any, params: dict[str, Any]) -> None:
 def _priority(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not PRIORITY_FIRST <= value <= PRIORITY_LAST:
         raise InvalidOption(
-            f"priority is {value!r}; it must be a whole number from {PRIORITY_FIRST} (first) to {PRIORITY_LAST} (last).",
+            f"priority is {value!r}; it must be a whole number.",
+            remedy=f"From {PRIORITY_FIRST} (goes first) to {PRIORITY_LAST} (goes last).",
             field="priority",
         )
     return value
@@ -168,7 +169,9 @@ def _policy(task: Task, request: JobRequest) -> str:
     if request.timeout is not None:
         length = _length(request.timeout, "timeout")
         if not length:
-            raise InvalidOption("timeout is 0; it must be longer.", remedy="Leave it out for no timeout.", field="timeout")
+            raise InvalidOption(
+                "timeout is 0; it must be longer.", remedy="Leave it out for no timeout.", field="timeout"
+            )
         timeout = duration_text(length)
     return rows.text({"retry": retry.document(), "timeout": timeout, "grace": task.grace})
 
@@ -188,7 +191,7 @@ def _tags(tags: dict[str, str]) -> str | None:
     if len(tags) > _MOST_TAGS:
         raise InvalidOption(f"There are {len(tags)} tags; at most {_MOST_TAGS} are allowed.", field="tags")
     for key, value in tags.items():
-        if not isinstance(key, str) or not isinstance(value, str) or not key or "=" in key or '"' in key:
+        if not key or "=" in key or '"' in key:
             raise InvalidOption(f"Tag {key!r}: {value!r} is not text to text.", remedy="Write team=mail.", field="tags")
         if len(key) + len(value) > _LONGEST_TAG:
             raise InvalidOption(f"Tag {key[:40]!r} is longer than {_LONGEST_TAG} characters.", field="tags")

@@ -103,3 +103,28 @@ class Room:
         """One was claimed."""
         self.total -= 1
         self._by_lodging[lodging] -= 1
+
+
+class Custody:
+    """Everything that a worker holds: its running attempts, its runners, and the outbox of the present turn."""
+
+    def __init__(self) -> None:
+        self.held: dict[JobId, Held] = {}
+        self.runners: dict[int, RunnerView] = {}
+        self.out = Outbox()
+
+    def take_out(self) -> Outbox:
+        """The outbox of this turn; the next one begins empty."""
+        out, self.out = self.out, Outbox()
+        return out
+
+    def room(self, limits: Limits) -> Room:
+        """How many more jobs may be claimed now."""
+        shared_open = any(not runner.alone and not runner.recycling for runner in self.runners.values())
+        return Room(limits, self.held.values(), shared_open=shared_open, alone_open=True)
+
+    def runner_for(self, lodging: Lodging) -> RunnerView:
+        """The open runner with the fewest jobs."""
+        wanted = lodging is Lodging.ALONE
+        fitting = [one for one in self.runners.values() if one.alone == wanted and not one.recycling]
+        return fitting[0] if len(fitting) == 1 else min(fitting, key=lambda one: len(one.jobs))

@@ -59,9 +59,7 @@ class Store:
         self.news_bell = Doorbell(doorbells, "news")
 
     @classmethod
-    def open(
-        cls, url: str, *, clock: Clock | None = None, chance: Chance | None = None, inline: bool = False
-    ) -> Store:
+    def open(cls, url: str, *, clock: Clock | None = None, chance: Chance | None = None, inline: bool = False) -> Store:
         """Open the database, making and upgrading it where needed.
 
         ``inline``: writes run on the caller's thread (a process with one loop) instead of on a writer thread.

@@ -10,9 +10,9 @@ from mainspring.domain.attempt import Attempt, Failure, Tally
 from mainspring.domain.ids import ClaimId, JobId, LaneId, WorkerId
 from mainspring.domain.job import Job, JobFilter
 from mainspring.domain.states import LIVE, PLACE, Cause, Charge, Outcome, Place, State, next_state
+from mainspring.domain.task import Lodging
 from mainspring.store import moves, rows
 from mainspring.store.lanes import sibling
-from mainspring.domain.task import Lodging
 from mainspring.store.sqlite import Transaction
 
 
@@ -88,7 +88,21 @@ def insert(tx: Transaction, births: Sequence[Birth], actor: str) -> list[JobId]:
     tx.many(
         "job/insert",
         [
-            (job, b.task, b.lane, b.priority, b.policy, b.due, now, b.expires, b.parent, b.replay_of, b.tags, b.meta, b.params)
+            (
+                job,
+                b.task,
+                b.lane,
+                b.priority,
+                b.policy,
+                b.due,
+                now,
+                b.expires,
+                b.parent,
+                b.replay_of,
+                b.tags,
+                b.meta,
+                b.params,
+            )
             for job, b in zip(ids, births, strict=True)
         ],
     )
@@ -120,21 +134,26 @@ def leave_waiting(tx: Transaction, job: JobId, cause: Cause) -> Left | None:
     """Take a waiting job out of ready or due; None when it is in neither."""
     found = tx.row(moves.LEAVE[Place.READY, cause], job=job)
     if found is not None:
-        return Left(*found, state=State.QUEUED)
+        return _left_waiting(found, State.QUEUED)
     found = tx.row(moves.LEAVE[Place.DUE, cause], job=job)
-    return None if found is None else Left(*found[:5], state=State(found[5]))
+    return None if found is None else _left_waiting(found, State(found[5]))
+
+
+def _left_waiting(row: tuple[Any, ...], state: State) -> Left:
+    job, lane, priority, attempt, since = row[:5]
+    return Left(job, lane, priority, attempt, since, state)
 
 
 def leave_due_come(tx: Transaction, limit: int) -> list[tuple[Left, Instant]]:
     """Take jobs whose due instant has come out of their place, with that instant."""
     found = tx.rows(moves.LEAVE[Place.DUE, Cause.PROMOTE], limit=limit)
-    return [(Left(*row[:5], state=State(row[5])), row[6]) for row in found]
+    return [(_left_waiting(row, State(row[5])), row[6]) for row in found]
 
 
 def leave_ready(tx: Transaction, jobs: Sequence[JobId]) -> list[Left]:
     """Take these jobs out of ready, for a claim."""
     found = tx.rows(moves.LEAVE[Place.READY, Cause.CLAIM], jobs=rows.text(jobs))
-    return [Left(*row, state=State.QUEUED) for row in found]
+    return [_left_waiting(row, State.QUEUED) for row in found]
 
 
 def leave_leased(tx: Transaction, pairs: Iterable[tuple[JobId, ClaimId]]) -> dict[JobId, Left]:
@@ -167,14 +186,14 @@ def enter(tx: Transaction, batch: Sequence[Move]) -> None:
         if target is None:
             raise AssertionError(f"the state table has no {cause} from {left.state}")
         at = max(now, left.since)
-        events.append((left.job, at, cause.value, left.state.value, target.value, left.attempt, move.actor, move.detail))
+        events.append(
+            (left.job, at, cause.value, left.state.value, target.value, left.attempt, move.actor, move.detail)
+        )
         lane = left.lane if move.lane is None else move.lane
         place = PLACE[target]
         if place is Place.ENDED:
             started = left.since if left.state is State.RUNNING else None
-            ended.append(
-                (target.value, left.attempt, started, at, left.worker, move.result, move.failure, left.job)
-            )
+            ended.append((target.value, left.attempt, started, at, left.worker, move.result, move.failure, left.job))
         elif place is Place.READY:
             ready.append((left.job, lane, left.priority, now if move.due is None else move.due, left.attempt, at))
         else:
@@ -201,7 +220,7 @@ def enter_leased(tx: Transaction, grants: Sequence[Grant], worker: WorkerId, unt
     running = next_state(State.QUEUED, Cause.CLAIM)
     queued = State.QUEUED.value
     for left, claim in grants:
-        at = now if now > left.since else left.since
+        at = max(left.since, now)
         number = left.attempt + 1
         leases.append((left.job, claim, number, worker, until, at, left.lane, left.priority))
         events.append((left.job, at, claimed, queued, running, number, actor, None))

@@ -33,8 +33,7 @@ class LogBook:
     def append(self, entries: Sequence[tuple[JobId, int, int, LogChunk]]) -> None:
         """Store chunks: (job, attempt, number of the chunk's first line within the job, chunk)."""
         rows = [
-            (job, seq, attempt, chunk.at, chunk.stream, chunk.level, chunk.text)
-            for job, attempt, seq, chunk in entries
+            (job, seq, attempt, chunk.at, chunk.stream, chunk.level, chunk.text) for job, attempt, seq, chunk in entries
         ]
         self._engine.write(lambda tx: tx.many("log/insert", rows))
 

@@ -1,4 +1,4 @@
-"""Numbered, forward-only migrations; each in one transaction with its number, so a kill anywhere leaves a whole step."""
+"""Numbered, forward-only migrations; each in one transaction with its number, so a kill leaves whole steps."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _version(engine: SqliteEngine) -> tuple[int, str]:
     with translated(engine.path):
         if not engine.raw.table_exists(None, "schema_version"):
             return 0, ""
-        return engine.read(lambda tx: tx.rows("schema/read"))[0]  # type: ignore[return-value]
+        return engine.read(lambda tx: tx.rows("schema/read"))[0]
 
 
 def _record(engine: SqliteEngine, number: int, binary: str) -> None:
@@ -56,7 +56,7 @@ def _record(engine: SqliteEngine, number: int, binary: str) -> None:
 
 
 def _text(name: str) -> str:
-    from mainspring.store.statements import statement  # noqa: PLC0415 - only at upgrades
+    from mainspring.store.statements import statement
 
     return statement(name, "sqlite").text
 

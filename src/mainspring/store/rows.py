@@ -6,14 +6,15 @@ from typing import Any
 
 import msgspec
 
-from mainspring.clock import Duration, duration
+from mainspring.clock import SECOND, Duration, duration
 from mainspring.domain.attempt import Attempt, Failure
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job
-from mainspring.domain.retry import Retry
+from mainspring.domain.retry import DEFAULT, Retry
 from mainspring.domain.states import Cause, Charge, Outcome, State
 from mainspring.domain.task import Task
 from mainspring.domain.worker import Worker, WorkerState
+from mainspring.errors import MainspringError
 
 encode = msgspec.json.encode
 decode = msgspec.json.decode
@@ -30,20 +31,27 @@ class Policy(msgspec.Struct, frozen=True):
     document: dict[str, Any]
 
 
+_SPOILED = Policy(DEFAULT, None, Duration(5 * SECOND), {"retry": DEFAULT.document(), "timeout": None, "grace": "5s"})
+
+
 def text(value: Any) -> str:
     """A value as JSON text, for a text column."""
     return encode(value).decode()
 
 
 def policy(document: str) -> Policy:
-    """A policy row."""
-    values = decode(document)
-    return Policy(
-        Retry.from_document(values["retry"]),
-        duration(values["timeout"]) if values["timeout"] is not None else None,
-        duration(values["grace"]),
-        values,
-    )
+    """A policy row; one that was spoiled by hand gives the defaults, so that it stops no loop."""
+    try:
+        values = decode(document)
+        timeout = values["timeout"]
+        return Policy(
+            Retry.from_document(values["retry"]),
+            None if timeout is None else duration(timeout),
+            duration(values["grace"]),
+            values,
+        )
+    except (msgspec.MsgspecError, MainspringError, KeyError, TypeError):
+        return _SPOILED
 
 
 def failure(column: str | None) -> Failure | None:

@@ -100,7 +100,8 @@ class SqliteEngine:
         if self._writer is not None:
             return self._writer.run(work, before_commit)
         with self._lock:
-            return self.run_group([_Item(work, before_commit)])[0].result()
+            value: T = self.run_group([_Item(work, before_commit)])[0].result()
+            return value
 
     def read(self, work: Work[T]) -> T:
         """Run ``work`` on a snapshot that sees every commit so far."""
@@ -184,7 +185,8 @@ class SqliteEngine:
         connection.pragma("wal_autocheckpoint", 4000)
         if mode.lower() != "wal" or connection.pragma("synchronous") != level:
             raise StoreUnreachable(
-                f"{self.path} can't be made durable: journal_mode={mode}, synchronous={connection.pragma('synchronous')}.",
+                f"{self.path} can't be made durable: it answers journal_mode={mode} and "
+                f"synchronous={connection.pragma('synchronous')}.",
                 remedy="Put the database on a local file system that supports SQLite's WAL mode.",
             )
 
@@ -304,7 +306,9 @@ class translated:  # noqa: N801 - reads as a phrase: with translated(path)
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             raise StoreBusy(f"{place} was locked for 10 s.", remedy="Another process holds a long write.") from error
         if isinstance(error, apsw.FullError):
-            raise StoreBusy(f"The disk under {place} is full.", remedy="Free some space; work goes on by itself.") from error
+            raise StoreBusy(
+                f"The disk under {place} is full.", remedy="Free some space; work goes on by itself."
+            ) from error
         if isinstance(error, apsw.CorruptError | apsw.NotADBError):
             raise StoreCorrupt(
                 f"{place} is not a sound SQLite database: {error}.",
@@ -346,7 +350,7 @@ def check_place(path: Path) -> None:
     except PermissionError as error:
         raise _read_only(str(path)) from error
     except OSError as error:
-        if error.errno == 30:  # noqa: PLR2004 - EROFS
+        if error.errno == 30:
             raise _read_only(str(path)) from error
         raise StoreUnreachable(
             f"The directory {parent} can't be made: {error.strerror}.", remedy="Choose another place with --db."

@@ -1,0 +1,446 @@
+"""The coordinator: the shell around engine.dispatch. It moves bytes between runners and turns, and never runs user code.
+
+One thread, one selector: frames in -> a turn -> frames out. Group commit comes by construction, as everything that
+came in while the last commit ran goes into the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+import msgspec
+
+from mainspring.chance import SystemChance
+from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock, from_seconds, seconds
+from mainspring.domain.frame import BULK, Frame, FromRunner, Hello, Request, Stop, Unusable
+from mainspring.domain.ids import WorkerId
+from mainspring.domain.task import Catalog
+from mainspring.domain.worker import WorkerState
+from mainspring.engine.dispatch import Dispatch, Timing
+from mainspring.engine.held import Limits, Outbox
+from mainspring.errors import AppNotLoadable, MainspringError, ProtocolViolation, StoreError
+from mainspring.faults import InjectedFault
+from mainspring.store import BINARY, Store, Transaction, catalog, workers
+from mainspring.worker.forensics import RunnerDeath
+from mainspring.worker.frames import Channel
+from mainspring.worker.requests import RequestDesk
+from mainspring.worker.runners import RestartPacer, RunnerProcess, RunnerSpec
+
+_BACKOFF_FIRST = Duration(100 * MILLISECOND)
+_BACKOFF_LONGEST = Duration(5 * SECOND)
+_STOP_PATIENCE = Duration(2 * SECOND)
+
+
+class WorkerOptions(msgspec.Struct, frozen=True):
+    """What a worker is started with.
+
+    ``app``: MODULE:ATTR or FILE.py[:ATTR]; ``database``: store URL; ``name``: a label (default host and pid);
+    ``queues``: only these (default: all of the app); ``slots``: jobs at once; ``processes``: of these at most so many
+    with a process of their own; ``runners``: shared runner processes; ``runner_argv``: the command of a runner in another
+    language (default: the Python runner).
+    """
+
+    app: str
+    database: str
+    name: str = ""
+    queues: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+    slots: int = 100
+    processes: int = 32
+    runners: int = 1
+    lease: Duration = Duration(30 * SECOND)
+    sweep: Duration = Duration(5 * SECOND)
+    poll: Duration = SECOND
+    drain: Duration = Duration(30 * SECOND)
+    grace: Duration = Duration(5 * SECOND)
+    runner_argv: tuple[str, ...] = ()
+
+
+def run(options: WorkerOptions, *, say: Callable[[str], None] | None = None) -> int:
+    """Run a worker until it is told to stop; the exit status.
+
+    SIGTERM or SIGINT drains (running jobs may end within the drain time), a second one gives them back at once.
+    Raises AppNotLoadable when no runner can load the app, and the StoreError that fits.
+    """
+    store = Store.open(options.database, inline=True)
+    try:
+        return Coordinator(options, store, say or _say).run()
+    finally:
+        store.close()
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"mainspring worker: {text}\n")
+    sys.stderr.flush()
+
+
+class Coordinator:
+    """One worker process."""
+
+    def __init__(self, options: WorkerOptions, store: Store, say: Callable[[str], None]) -> None:
+        self._options = options
+        self._store = store
+        self._say = say
+        self._clock = SystemClock()
+        self._chance = SystemChance()
+        self._incarnation = self._chance.incarnation()
+        self._selector = selectors.DefaultSelector()
+        self._runners: dict[int, RunnerProcess] = {}
+        self._greeted: set[int] = set()
+        self._alone: set[int] = set()
+        self._retired: set[int] = set()
+        self._next_number = 1
+        self._pacer = RestartPacer()
+        self._started_at: dict[int, Duration] = {}
+        self._start_at: list[Duration] = []
+        self._worker: WorkerId | None = None
+        self._dispatch: Dispatch | None = None
+        self._desk = RequestDesk(store)
+        self._signals = 0
+        self._waiting_for_turn = Duration(0)
+        self._backoff = _BACKOFF_FIRST
+        self._writing: dict[int, Channel[FromRunner]] = {}
+        self._dirty: set[Channel[FromRunner]] = set()
+        self._exit = 0
+
+    # --- life -------------------------------------------------------------------------------------------------
+
+    def run(self) -> int:
+        """Start runners, turn until drained, stop them."""
+        bell = self._store.work_bell.listen(self._incarnation)
+        news = self._store.news_bell.listen(self._incarnation)
+        if bell.fileno() >= 0:
+            self._selector.register(bell, selectors.EVENT_READ, self._rung)
+            self._selector.register(news, selectors.EVENT_READ, self._desk.heard)
+        restore = self._catch_signals()
+        try:
+            for _ in range(self._options.runners):
+                self._start_runner()
+            while not self._step():
+                pass
+        finally:
+            self._stop_runners()
+            self._say_goodbye()
+            bell.close()
+            news.close()
+            restore()
+        return self._exit
+
+    def _step(self) -> bool:
+        """Wait for something, take it in, turn, send. True when the worker is done."""
+        timeout = max(0.0, seconds(self._waiting_for_turn))
+        for key, mask in self._selector.select(timeout):
+            key.data(key.fileobj, mask)
+        self._start_due_runners()
+        self._desk.turn(self._put)
+        if self._dispatch is None:
+            self._waiting_for_turn = Duration(SECOND if not self._start_at else 50 * MILLISECOND)
+            self._flush()
+            return self._signals > 0
+        return self._turn(self._dispatch)
+
+    def _turn(self, dispatch: Dispatch) -> bool:
+        try:
+            out = dispatch.turn()
+        except (InjectedFault, AppNotLoadable):
+            raise
+        except Exception as error:  # noqa: BLE001 - a loop outlives every fault of one turn
+            self._say(f"{type(error).__name__}: {error} Trying again in {seconds(self._backoff):.1f} s.")
+            self._waiting_for_turn, self._backoff = self._backoff, Duration(min(_BACKOFF_LONGEST, 2 * self._backoff))
+            return False
+        self._backoff = _BACKOFF_FIRST
+        self._carry_out(out)
+        self._waiting_for_turn = min([out.wait, self._desk.wait, *self._until_starts()])
+        return out.drained
+
+    def _carry_out(self, out: Outbox) -> None:
+        for number in out.extend:
+            if number in self._runners:
+                self._runners[number].extend(out.extend_until)
+        for number, frame in out.frames:
+            self._put(number, frame)
+        self._flush()
+        for number in out.kill:
+            if number in self._runners:
+                self._runners[number].kill()
+        for _ in out.replace:
+            self._start_runner()
+        if out.start_alone and not self._alone:
+            self._start_runner(alone=True)
+        for number in out.retire:
+            self._retired.add(number)
+            self._put(number, Stop())
+            self._flush()
+        for note in out.notes:
+            self._say(note)
+        if out.news:
+            self._store.news_bell.ring()
+
+    # --- signals and bells ------------------------------------------------------------------------------------
+
+    def _catch_signals(self) -> Callable[[], None]:
+        """Signals arrive as bytes in the selector; the handler itself does nothing."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        theirs.setblocking(False)
+        kept_fd = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        kept = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+        self._selector.register(ours, selectors.EVENT_READ, self._signalled)
+
+        def restore() -> None:
+            signal.set_wakeup_fd(kept_fd)
+            for number, handler in kept.items():
+                signal.signal(number, handler)
+            ours.close()
+            theirs.close()
+
+        return restore
+
+    def _signalled(self, end: socket.socket, _: int) -> None:
+        with suppress(BlockingIOError):
+            for number in end.recv(64):
+                if number in (signal.SIGTERM, signal.SIGINT):
+                    self._signals += 1
+        if self._dispatch is None or not self._signals:
+            return
+        if self._signals == 1:
+            self._say(f"draining: {len(self._dispatch.held)} jobs run; a second signal gives them back at once")
+            self._dispatch.drain()
+        else:
+            self._dispatch.hurry()
+
+    def _rung(self, listener: object, _: int) -> None:
+        listener.drain()  # type: ignore[attr-defined]
+        if self._dispatch is not None:
+            self._dispatch.hint()
+
+    # --- runners ----------------------------------------------------------------------------------------------
+
+    def _start_runner(self, *, alone: bool = False) -> None:
+        number = self._next_number
+        self._next_number += 1
+        spec = RunnerSpec(app=self._options.app, argv=self._options.runner_argv or None)
+        runner = RunnerProcess.start(spec, number)
+        self._started_at[number] = self._clock.monotonic()
+        self._runners[number] = runner
+        if alone:
+            self._alone.add(number)
+        for channel in (runner.control, runner.bulk):
+            self._selector.register(channel, selectors.EVENT_READ, self._reader(runner))
+        self._selector.register(runner.guard_fd, selectors.EVENT_READ, lambda *_: self._guard_spoke(runner))
+
+    def _reader(self, runner: RunnerProcess) -> Callable[[Channel[FromRunner], int], None]:
+        def ready(channel: Channel[FromRunner], mask: int) -> None:
+            if mask & selectors.EVENT_WRITE:
+                self._dirty.add(channel)
+                self._writing[channel.fileno()] = channel
+            if mask & selectors.EVENT_READ:
+                self._read(runner, channel)
+
+        return ready
+
+    def _read(self, runner: RunnerProcess, channel: Channel[FromRunner]) -> None:
+        try:
+            frames = channel.read()
+        except ProtocolViolation as error:
+            self._say(f"runner {runner.number}: {error} It is ended.")
+            runner.kill()
+            frames = []
+        for frame in frames:
+            self._take(runner, frame)
+        if channel.closed:
+            # Its guard will report the death; until then there is nothing to read.
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(channel)
+
+    def _take(self, runner: RunnerProcess, frame: FromRunner) -> None:
+        match frame:
+            case Hello():
+                self._greet(runner, frame.catalog)
+            case Unusable():
+                self._unusable(runner, frame.message)
+            case Request():
+                self._desk.receive(runner.number, frame)
+            case _:
+                if self._dispatch is not None:
+                    self._dispatch.receive(runner.number, frame)
+
+    def _greet(self, runner: RunnerProcess, declared: Catalog) -> None:
+        if self._worker is None:
+            self._register(declared)
+        if self._dispatch is not None:
+            self._greeted.add(runner.number)
+            self._dispatch.add_runner(
+                runner.number, [task.name for task in declared.tasks], alone=runner.number in self._alone
+            )
+            self._record_pids()
+
+    def _register(self, declared: Catalog) -> None:
+        """The first hello: the platform learns of the tasks and of this worker."""
+        options = self._options
+        host = socket.gethostname()
+
+        def work(tx: Transaction) -> WorkerId:
+            catalog.declare(tx, declared)
+            hello = workers.Hello(
+                incarnation=self._incarnation,
+                name=options.name or f"{host}-{os.getpid()}",
+                host=host,
+                pid=os.getpid(),
+                app=declared.app,
+                code_hash=declared.code_hash,
+                version=BINARY,
+                queues=options.queues,
+                labels=options.labels,
+                slots=options.slots,
+                tasks=[task.name for task in declared.tasks],
+                pids=self._pids(),
+            )
+            worker = workers.register(tx, hello)
+            workers.beat(tx, worker, WorkerState.ACTIVE, options.lease)
+            return worker
+
+        self._worker = self._store.write(work)
+        self._dispatch = Dispatch(
+            self._store,
+            self._clock,
+            worker=self._worker,
+            app=declared.app,
+            queues=options.queues,
+            limits=Limits(options.slots, min(options.processes, options.slots)),
+            timing=Timing(options.lease, options.sweep, options.poll, options.drain),
+            sweep_offset=from_seconds(seconds(options.sweep) * self._chance.fraction()),
+        )
+        if self._signals:
+            self._dispatch.drain()
+        self._store.news_bell.ring()
+        self._say(
+            f"{options.name or host} (worker {self._worker}) runs {len(declared.tasks)} tasks of {declared.app} "
+            f"in {options.slots} slots"
+        )
+
+    def _unusable(self, runner: RunnerProcess, message: str) -> None:
+        """The app can't be loaded: at start that ends the worker; later it is retried with a growing pause."""
+        if self._dispatch is None:
+            raise AppNotLoadable(message)
+        self._say(f"runner {runner.number} can't load the app:\n{message}")
+
+    def _guard_spoke(self, runner: RunnerProcess) -> None:
+        death = runner.poll_death()
+        if death is None:
+            if self._dispatch is not None and runner.number in self._greeted:
+                self._record_pids()
+            return
+        self._bury(runner, death)
+
+    def _bury(self, runner: RunnerProcess, death: RunnerDeath) -> None:
+        """A runner is gone: take in what it still said, then end what was in it."""
+        for channel in (runner.control, runner.bulk):
+            self._read(runner, channel)
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(channel)
+        with suppress(KeyError, ValueError):
+            self._selector.unregister(runner.guard_fd)
+        runner.close()
+        self._runners.pop(runner.number, None)
+        lived = Duration(self._clock.monotonic() - self._started_at.pop(runner.number))
+        alone = runner.number in self._alone
+        self._alone.discard(runner.number)
+        retired = runner.number in self._retired
+        if self._dispatch is not None:
+            self._dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
+        if self._dispatch is None and runner.number not in self._greeted:
+            raise AppNotLoadable(f"The runner ended before it said hello: {death.failure.message}")
+        if not retired and not alone and len(self._runners) - len(self._alone) < self._options.runners:
+            self._start_at.append(Duration(self._clock.monotonic() + self._pacer.after_death(lived)))
+        self._desk.forget(runner.number)
+
+    def _start_due_runners(self) -> None:
+        now = self._clock.monotonic()
+        due = [at for at in self._start_at if at <= now]
+        self._start_at = [at for at in self._start_at if at > now]
+        for _ in due:
+            self._start_runner()
+
+    def _until_starts(self) -> list[Duration]:
+        now = self._clock.monotonic()
+        return [Duration(max(0, at - now)) for at in self._start_at]
+
+    def _pids(self) -> dict[str, object]:
+        return {"coordinator": os.getpid(), "runners": [one.pid for one in self._runners.values() if one.pid]}
+
+    def _record_pids(self) -> None:
+        worker, pids = self._worker, self._pids()
+        if worker is not None:
+            with suppress(StoreError):
+                self._store.write(lambda tx: workers.set_pids(tx, worker, pids))
+
+    # --- bytes ------------------------------------------------------------------------------------------------
+
+    def _put(self, number: int, frame: Frame) -> None:
+        runner = self._runners.get(number)
+        if runner is None:
+            return
+        channel = runner.bulk if isinstance(frame, BULK) else runner.control
+        channel.put(frame)
+        self._dirty.add(channel)
+
+    def _flush(self) -> None:
+        for channel in self._dirty:
+            if channel.closed:
+                continue
+            done = channel.flush()
+            watched = channel.fileno() in self._writing
+            if done and watched:
+                del self._writing[channel.fileno()]
+                self._watch(channel, selectors.EVENT_READ)
+            elif not done and not watched:
+                self._writing[channel.fileno()] = channel
+                self._watch(channel, selectors.EVENT_READ | selectors.EVENT_WRITE)
+        self._dirty.clear()
+
+    def _watch(self, channel: Channel[FromRunner], mask: int) -> None:
+        with suppress(KeyError, ValueError):
+            self._selector.modify(channel, mask, self._selector.get_key(channel).data)
+
+    # --- end --------------------------------------------------------------------------------------------------
+
+    def _stop_runners(self) -> None:
+        for number in self._runners:
+            self._put(number, Stop())
+        self._flush()
+        deadline = self._clock.monotonic() + _STOP_PATIENCE
+        while self._runners:
+            left = deadline - self._clock.monotonic()
+            if left <= 0:
+                break
+            self._selector.select(min(0.2, left / 1_000_000))
+            self._collect_dead()
+        for runner in self._runners.values():
+            runner.kill()
+        last = self._clock.monotonic() + _STOP_PATIENCE
+        while self._runners and self._clock.monotonic() < last:
+            self._selector.select(0.05)
+            self._collect_dead()
+
+    def _collect_dead(self) -> None:
+        for runner in list(self._runners.values()):
+            for channel in (runner.control, runner.bulk):
+                with suppress(MainspringError, OSError):
+                    channel.read()
+            if runner.poll_death() is not None:
+                self._runners.pop(runner.number)
+                runner.close()
+
+    def _say_goodbye(self) -> None:
+        worker = self._worker
+        if worker is not None:
+            with suppress(StoreError):
+                self._store.write(lambda tx: workers.beat(tx, worker, WorkerState.STOPPED, Duration(0)))
+            self._store.work_bell.ring()

@@ -1,0 +1,163 @@
+"""The desk for SDK calls of jobs: a request frame becomes a client call with that job as parent, and an answer frame.
+
+A job sees the platform through this desk only; runners hold no database URL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from mainspring.client.direct import DirectClient
+from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, SystemClock
+from mainspring.domain.frame import Answer, Frame, Request
+from mainspring.domain.job import JobFilter, JobRequest
+from mainspring.domain.task import Catalog
+from mainspring.errors import InvalidInput, MainspringError
+from mainspring.store import Store
+
+Put = Callable[[int, Frame], None]
+_LONGEST_WAIT = Duration(30 * SECOND)
+_LOOK_AGAIN = Duration(200 * MILLISECOND)
+_NEVER = Duration(3600 * SECOND)
+
+
+class _Job(msgspec.Struct):
+    job: int
+
+
+class _Submit(msgspec.Struct):
+    requests: list[JobRequest]
+
+
+class _Wanted(msgspec.Struct):
+    wanted: JobFilter
+
+
+class _Declare(msgspec.Struct):
+    catalog: Catalog
+
+
+class _Events(msgspec.Struct):
+    after: int = 0
+    job: int | None = None
+    kinds: list[str] = []
+    limit: int = 1000
+
+
+class _Logs(msgspec.Struct):
+    job: int
+    attempt: int | None = None
+    after: int = 0
+    limit: int = 10_000
+
+
+class _Nothing(msgspec.Struct):
+    pass
+
+
+class _News(msgspec.Struct):
+    timeout: int
+
+
+def _verbs() -> dict[str, tuple[Any, Callable[[DirectClient, Any], object]]]:
+    """What a job may ask, by name: the form of the body, and the call."""
+    return {
+        "declare": (_Declare, lambda client, body: client.declare(body.catalog)),
+        "submit": (_Submit, lambda client, body: client.submit(body.requests)),
+        "job": (_Job, lambda client, body: client.job(body.job)),
+        "jobs": (_Wanted, lambda client, body: client.jobs(body.wanted)),
+        "count": (_Wanted, lambda client, body: client.count(body.wanted)),
+        "attempts": (_Job, lambda client, body: client.attempts(body.job)),
+        "events": (
+            _Events,
+            lambda client, body: client.events(after=body.after, job=body.job, kinds=body.kinds, limit=body.limit),
+        ),
+        "last_event": (_Nothing, lambda client, _: client.last_event()),
+        "logs": (
+            _Logs,
+            lambda client, body: client.logs(body.job, attempt=body.attempt, after=body.after, limit=body.limit),
+        ),
+        "cancel": (_Job, lambda client, body: client.cancel(body.job)),
+        "retry": (_Job, lambda client, body: client.retry(body.job)),
+        "tasks": (_Nothing, lambda client, _: client.tasks()),
+        "workers": (_Nothing, lambda client, _: client.workers()),
+    }
+
+
+class RequestDesk:
+    """Answers the requests of all runners of a worker."""
+
+    def __init__(self, store: Store, clock: Clock | None = None) -> None:
+        self._store = store
+        self._clock = clock or SystemClock()
+        self._verbs = _verbs()
+        self._inbox: list[tuple[int, Request]] = []
+        self._waiting: list[tuple[int, int, Duration]] = []
+        self._news = False
+
+    def receive(self, runner: int, request: Request) -> None:
+        """A request came in; ``turn`` answers it."""
+        self._inbox.append((runner, request))
+
+    def heard(self, listener: Any, _: int) -> None:
+        """The news bell rang."""
+        listener.drain()
+        self._news = True
+
+    def forget(self, runner: int) -> None:
+        """A runner is gone; nobody waits for its answers."""
+        self._inbox = [one for one in self._inbox if one[0] != runner]
+        self._waiting = [one for one in self._waiting if one[0] != runner]
+
+    @property
+    def wait(self) -> Duration:
+        """How soon a waiting request must be looked at again."""
+        return _LOOK_AGAIN if self._waiting else _NEVER
+
+    def turn(self, put: Put) -> None:
+        """Answer everything that can be answered now."""
+        inbox, self._inbox = self._inbox, []
+        for runner, request in inbox:
+            if request.verb == "await_news":
+                self._await(runner, request, put)
+            else:
+                put(runner, self._answer(request))
+        self._tell_news(put)
+
+    def _answer(self, request: Request) -> Answer:
+        form, call = self._verbs.get(request.verb, (None, None))
+        try:
+            if form is None or call is None:
+                raise InvalidInput(f"There is no verb {request.verb!r}.", remedy="docs/architecture/runner-protocol.md")
+            body = msgspec.json.decode(request.body, type=form)
+            client = DirectClient(self._store, actor=f"job:{request.job}", parent=request.job)
+            return Answer(request.number, msgspec.Raw(msgspec.json.encode(call(client, body))))
+        except msgspec.MsgspecError as error:
+            return Answer(
+                request.number, code=InvalidInput.code, message=f"The body of {request.verb} is wrong: {error}"
+            )
+        except MainspringError as error:
+            return Answer(request.number, code=error.code, message=str(error))
+
+    def _await(self, runner: int, request: Request, put: Put) -> None:
+        try:
+            timeout = msgspec.json.decode(request.body, type=_News).timeout
+        except msgspec.MsgspecError as error:
+            put(runner, Answer(request.number, code=InvalidInput.code, message=str(error)))
+            return
+        until = Duration(self._clock.monotonic() + max(0, min(timeout, _LONGEST_WAIT)))
+        self._waiting.append((runner, request.number, until))
+
+    def _tell_news(self, put: Put) -> None:
+        now = self._clock.monotonic()
+        staying = []
+        for runner, number, until in self._waiting:
+            if self._news or until <= now:
+                put(runner, Answer(number))
+            else:
+                staying.append((runner, number, until))
+        self._waiting = staying
+        self._news = False

@@ -1,0 +1,135 @@
+"""The layers of configuration: defaults < mainspring.toml (or --config) < environment < flags.
+
+A bad value is refused whole, with its layer, its place and what would be right; nothing is guessed or skipped. The only
+module that reads the process environment for settings. Must not open a store.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from mainspring.config.file import FILE_NAME, settings_of
+from mainspring.domain.setting import BY_NAME, SETTINGS, Layer, Setting, Settings, Unfit, Value, read
+from mainspring.errors import InvalidSetting, NotYetSupported
+
+PREFIX = "MAINSPRING_"
+_OTHERS = {"MAINSPRING_FAULTS", "MAINSPRING_TOKEN"}
+_LIKE_A_TYPO = 0.8
+_FILE_SCHEME = "sqlite:///"
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """What holds, and why.
+
+    ``origins``: for each setting ``default``, ``mainspring.toml line 3``, ``MAINSPRING_LEASE`` or ``--lease``.
+    """
+
+    settings: Settings
+    origins: dict[str, str]
+
+
+def environment() -> dict[str, str]:
+    """The environment of this process, as it is now."""
+    return dict(os.environ)
+
+
+def load(
+    *,
+    environment: Mapping[str, str],
+    directory: Path,
+    file: str | None = None,
+    flags: Mapping[str, object] | None = None,
+) -> Loaded:
+    """The effective settings.
+
+    ``file``: what --config named (default: mainspring.toml in ``directory``, if it is there); ``flags``: by setting,
+    the texts given on the command line, None where not given. Raises InvalidSetting, NotYetSupported.
+    """
+    values: dict[str, tuple[Value, str]] = {}
+    path = directory / (file or FILE_NAME)
+    if file is not None or path.exists():
+        values |= settings_of(path)
+    values |= _from_environment(environment)
+    values |= {
+        name: (_checked(BY_NAME[name], given, BY_NAME[name].flag), BY_NAME[name].flag)
+        for name, given in (flags or {}).items()
+        if given is not None and given != ()
+    }
+    given = {name: value for name, (value, _) in values.items()}
+    settings = msgspec.convert(_defaults(given) | given, Settings)
+    return Loaded(settings, {name: values[name][1] if name in values else Layer.DEFAULT.value for name in BY_NAME})
+
+
+def database_url(environment: Mapping[str, str], directory: Path) -> str:
+    """Which database a program without a command line speaks to: environment, else mainspring.toml, else the default.
+
+    Raises InvalidSetting when the file or the variable is wrong, NotYetSupported when an API address is asked for.
+    """
+    return load(environment=environment, directory=directory).settings.database_url
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of a ``sqlite:///`` URL; None for any other (in memory, another engine, not a URL)."""
+    path = url.removeprefix(_FILE_SCHEME) if url.startswith(_FILE_SCHEME) else ""
+    return None if path in {"", ":memory:"} else Path(path)
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Value, str]]:
+    found: dict[str, tuple[Value, str]] = {}
+    known = {setting.variable: setting for setting in SETTINGS}
+    for variable in sorted(environment):
+        text = environment[variable]
+        if not variable.startswith(PREFIX) or not text:  # an empty variable is how shells spell "not set"
+            continue
+        setting = known.get(variable)
+        if setting is not None:
+            found[setting.name] = (_checked(setting, text, variable), variable)
+        elif variable == "MAINSPRING_API_URL":
+            raise NotYetSupported("MAINSPRING_API_URL")
+        elif variable not in _OTHERS:
+            _refuse_typo(variable, known)
+    return found
+
+
+def _refuse_typo(variable: str, known: Mapping[str, Setting]) -> None:
+    """Other variables may be somebody else's; one that is nearly ours is a slip that would be ignored silently."""
+    names = {name.removeprefix(PREFIX): name for name in known}
+    close = difflib.get_close_matches(variable.removeprefix(PREFIX), names, n=1, cutoff=_LIKE_A_TYPO)
+    if close:
+        raise InvalidSetting(
+            f"Environment: {variable} is not a setting.", remedy=f"Did you mean {names[close[0]]}?", field=variable
+        )
+
+
+def _checked(setting: Setting, given: object, place: str) -> Value:
+    try:
+        return read(setting, given)
+    except Unfit:
+        layer = "Flag" if place.startswith("--") else "Environment"
+        shown = ", ".join(map(str, given)) if isinstance(given, list | tuple) else given
+        raise InvalidSetting(
+            f"{layer}: {place} is {shown!r}; it must be {setting.right}.", field=setting.name
+        ) from None
+
+
+def _defaults(given: Mapping[str, Value]) -> dict[str, Value]:
+    """Those defaults that depend on the machine or on another setting."""
+    slots = given.get("slots", BY_NAME["slots"].default)
+    return {
+        "processes": min(slots, 32) if isinstance(slots, int) else 32,
+        "runners": max(1, min(4, _cores() - 1)),
+        "log_format": "pretty" if sys.stderr is not None and sys.stderr.isatty() else "json",
+    }
+
+
+def _cores() -> int:
+    """The cores that this process may use, which in a container are fewer than the machine has."""
+    if sys.platform.startswith("linux"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,231 @@
+"""RegisteredTask: a function (or command) that an app has declared as a task.
+
+Users call it, submit it, and give a submit its options; the runner takes its declaration, binds stored parameters
+and encodes results. Neither the store nor processes are known here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, Unpack
+
+import msgspec
+
+from mainspring.domain.job import JobRequest
+from mainspring.domain.parameters import checked_json
+from mainspring.domain.task import Executor, Task
+from mainspring.errors import InvalidInput, InvalidTask
+from mainspring.sdk.binding import Parameters
+from mainspring.sdk.codec import encode_other
+from mainspring.sdk.fingerprint import code_hash
+from mainspring.sdk.handle import Handle
+from mainspring.sdk.options import Declared, SubmitOptions, submit_fields
+from mainspring.sdk.signature import from_function, result_reader
+from mainspring.sdk.waiting import in_thread
+
+if TYPE_CHECKING:
+    from mainspring.client import Client
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C")
+
+
+class Clients:
+    """How a task reaches the platform: ``submitting`` has recorded the app's catalog, ``asking`` need not."""
+
+    def __init__(self, submitting: Callable[[], Client], asking: Callable[[], Client]) -> None:
+        self.submitting = submitting
+        self.asking = asking
+
+
+class RegisteredTask(Generic[P, R, C]):
+    """A task of an app. Calling it runs its function right here, as Python does; ``submit`` makes a job of it.
+
+    ``P``: its parameters, without a leading Context; ``R``: what a job's result is; ``C``: what a plain call returns.
+    ``name``: the full name; ``function``: the undecorated function, None for a command; ``place``: where it was
+    declared.
+    """
+
+    def __init__(  # noqa: PLR0913 - all that makes a task
+        self,
+        *,
+        app: str,
+        name: str,
+        function: Callable[..., Any] | None,
+        executor: Executor,
+        options: Declared,
+        description: str,
+        place: str,
+        clients: Clients,
+        parameters: Parameters | None = None,
+        argv: tuple[str, ...] = (),
+    ) -> None:
+        self.app = app
+        self.name = f"{app}.{name}"
+        self.function = function
+        self.place = place
+        self._clients = clients
+        self._executor = executor
+        self._options = options
+        self._description = description
+        self._argv = argv
+        self._parameters = parameters
+        if function is not None:
+            functools.update_wrapper(self, function)
+            self._declare_early()
+
+    def _declare_early(self) -> None:
+        """Find what is wrong while the user's line is at hand. A name that is defined further below may wait."""
+        try:
+            _ = self.declaration
+        except InvalidTask as error:
+            if not isinstance(error.__cause__, NameError):
+                raise
+
+    def __repr__(self) -> str:
+        return f"<task {self.name}>"
+
+    def __reduce__(self) -> str:
+        """Pickled by name, as its function would be, for the user's own pools of processes."""
+        if self.function is None:
+            raise TypeError(f"{self!r} is a command, which has no name to be found by")
+        return self.function.__qualname__
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> C:
+        """Run the function here and now, without a job. A Context parameter that was left out gets the current one."""
+        if self.function is None:
+            self._refuse_call()
+        together = self.parameters.with_context(args, kwargs)
+        found: C = self.function(*args, **kwargs) if together is None else self.function(**together)
+        return found
+
+    def submit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+        """Make a job of it, and return once the job is stored for good.
+
+        Raises InvalidParameters (which parameter, and why), InvalidJson, InvalidText, PayloadTooLarge above 1 MiB,
+        StoreError.
+        """
+        return Submission(self, {}).submit(*args, **kwargs)
+
+    async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+        """``submit`` for async code."""
+        return await Submission(self, {}).asubmit(*args, **kwargs)
+
+    def submit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
+        """One job per row of parameters, all or none, at most 20,000 at once; much faster than one by one."""
+        return Submission(self, {}).submit_many(rows)
+
+    async def asubmit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
+        """``submit_many`` for async code."""
+        return await Submission(self, {}).asubmit_many(rows)
+
+    def options(self, **options: Unpack[SubmitOptions]) -> Submission[P, R]:
+        """The task with options for a submit: ``task.options(priority=1, delay="10m").submit(...)``.
+
+        Raises InvalidOption for an option that is not there, NotYetSupported for one that later versions have.
+        """
+        return Submission(self, submit_fields(options))
+
+    # --- for the runner -------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def parameters(self) -> Parameters:
+        """What it takes. Raises InvalidTask when an annotation still can't be resolved."""
+        if self._parameters is None and self.function is not None:
+            self._parameters = from_function(self.name, self.function)
+        if self._parameters is None:
+            raise InvalidTask(f"Task {self.name} has neither a function nor parameters.", field=self.name)
+        return self._parameters
+
+    @functools.cached_property
+    def declaration(self) -> Task:
+        """What the catalog says of it."""
+        options = self._options
+        plain = Task(
+            name=self.name,
+            app=self.app,
+            executor=self._executor,
+            queue=options.queue,
+            schema=self.parameters.schema,
+            retry=options.retry.document(),
+            timeout=options.timeout,
+            grace=options.grace,
+            priority=options.priority,
+            sandbox=options.sandbox,
+            argv=self._argv,
+            description=self._description,
+        )
+        return msgspec.structs.replace(plain, code_hash=code_hash(self.function, msgspec.json.encode(plain)))
+
+    @property
+    def context_parameter(self) -> str | None:
+        """The parameter that takes the Context, or None."""
+        return self.parameters.context
+
+    def bind_stored(self, params: bytes) -> dict[str, Any]:
+        """A job's stored parameters as keyword arguments, without the Context. Raises InvalidParameters."""
+        return self.parameters.bind_stored(params)
+
+    def encode_result(self, value: Any) -> bytes:
+        """What the function returned, as JSON. Raises InvalidJson, InvalidText or PayloadTooLarge above 1 MiB."""
+        return checked_json(value, "result", enc_hook=encode_other)
+
+    @functools.cached_property
+    def read_result(self) -> Callable[[Any], Any] | None:
+        """A function from plain JSON to the annotated return type; None where they are the same."""
+        return None if self.function is None else result_reader(self.function)
+
+    def handle(self, job: int) -> Handle[R]:
+        """The handle of a job of this task."""
+        return Handle(self._clients.asking, job, read=self.read_result)
+
+    def store(self, requests: list[JobRequest]) -> list[Handle[R]]:
+        """Submit prepared requests."""
+        return [self.handle(job) for job in self._clients.submitting().submit(requests)] if requests else []
+
+    def _refuse_call(self) -> NoReturn:
+        raise InvalidTask(
+            f"Task {self.name} is a command and runs in a worker only.",
+            remedy=f"Submit it: {self.name.rpartition('.')[2]}.submit(...)",
+            field=self.name,
+        )
+
+
+class Submission(Generic[P, R]):
+    """A task with options for its submits. Make it with ``task.options(...)``; it can be kept and used again."""
+
+    def __init__(self, task: RegisteredTask[P, R, Any], fields: dict[str, Any]) -> None:
+        self._task = task
+        self._fields = fields
+
+    def options(self, **options: Unpack[SubmitOptions]) -> Submission[P, R]:
+        """The same with further options; a later one wins."""
+        return Submission(self._task, self._fields | submit_fields(options))
+
+    def submit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+        """Make a job; see the task's ``submit``."""
+        return self._task.store([self._request(args, kwargs)])[0]
+
+    async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+        """``submit`` for async code."""
+        return await in_thread(self.submit, *args, **kwargs)
+
+    def submit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
+        """One job per row of parameters, all or none; see the task's ``submit_many``."""
+        requests = []
+        for index, row in enumerate(rows):
+            try:
+                requests.append(self._request((), row))
+            except InvalidInput as error:
+                error.add_note(f"in row {index} of submit_many")
+                raise
+        return self._task.store(requests)
+
+    async def asubmit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
+        """``submit_many`` for async code."""
+        return await in_thread(self.submit_many, rows)
+
+    def _request(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobRequest:
+        return JobRequest(task=self._task.name, params=self._task.parameters.bind(args, kwargs), **self._fields)

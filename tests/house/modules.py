@@ -45,9 +45,11 @@ def _leads_to(name: str, known: dict[str, Source]) -> list[str]:
     """Modules that this one imports, or names in a text, as lazy imports and commands of processes do."""
     source = known[name]
     package = name if source.path.name == "__init__.py" else name.rpartition(".")[0]
-    said = [package] + [
-        match.group() for _, text in texts(source.tree) for match in re.finditer(r"mainspring(\.\w+)+", text)
-    ]
+    said = [package]
+    for _, text in texts(source.tree):
+        said += [match.group() for match in re.finditer(r"mainspring(\.\w+)+", text)]
+        if re.fullmatch(r"\w+\.py", text):  # a file that a module starts as a program lies beside it
+            said.append(f"{package}.{text.removesuffix('.py')}")
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             said += [alias.name for alias in node.names]

@@ -1,0 +1,150 @@
+"""The server process: REST and health at a loopback address, and the sweep on a thread. Composition only.
+
+It opens the store, hands it on, and ends when it is told: requests at hand are answered, loops come to their end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from types import FrameType
+
+import uvicorn
+
+from mainspring.client import Client
+from mainspring.client.direct import DirectClient
+from mainspring.clock import seconds
+from mainspring.domain.setting import Settings
+from mainspring.engine.drive import Drive
+from mainspring.engine.sweep import Sweep
+from mainspring.server.exchange import Entry
+from mainspring.server.health import Health
+from mainspring.server.listen import listen, url
+from mainspring.server.routes.catalog import CatalogRoutes
+from mainspring.server.routes.health import HealthRoutes
+from mainspring.server.routes.jobs import JobRoutes
+from mainspring.server.web import Web
+from mainspring.store import Store
+
+_PATIENCE_AT_END = 2
+"""Seconds that requests at hand may still take."""
+
+_LOOK_AROUND = 1
+"""Seconds between two looks of uvicorn at its date header; a signal wakes it at once."""
+
+
+def run(*, database: str, host: str, port: int, settings: Settings, say: Callable[[str], None] | None = None) -> int:
+    """Serve until SIGTERM or SIGINT; the exit status.
+
+    ``port`` 0 takes a free one; ``say`` is told the address once requests are taken. Raises AddressRefused,
+    AddressUnavailable and the StoreError that fits.
+    """
+    ending = _Ending()
+    with ExitStack() as stack:
+        listener = stack.enter_context(listen(host, port))
+        store = Store.open(database)
+        stack.callback(store.close)
+        drive = _sweep(store, settings, stack)
+        client = DirectClient(store)
+        health = Health(drive, store.clock, lambda: _touch(store), client.workers)
+        stack.callback(health.close)
+        web = Web(routes(client, health), listener.getsockname()[1], store.chance)
+        stack.callback(web.close)
+        server = _Server(web, lambda: (say or _say)(f"listening at {url(listener)}"))
+        if ending.follow(server):
+            server.run(sockets=[listener])
+    return 0
+
+
+def routes(client: Client, health: Health) -> list[Entry]:
+    """Every route that there is."""
+    return [*JobRoutes(client).entries(), *CatalogRoutes(client).entries(), *HealthRoutes(health).entries()]
+
+
+def _sweep(store: Store, settings: Settings, stack: ExitStack) -> Drive:
+    """The sweep on its thread, ended with the stack."""
+    stop = threading.Event()
+    turn = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
+    drive = Drive(turn, store.clock, lambda length: stop.wait(seconds(length)))
+    thread = threading.Thread(target=drive.run, args=(stop,), name="mainspring-sweep")
+    thread.start()
+    stack.callback(thread.join)
+    stack.callback(stop.set)
+    return drive
+
+
+def _touch(store: Store) -> None:
+    """Take the right to write and give it back, then read: fails where a submit would."""
+    store.write(lambda _: None)
+    store.read(lambda _: None)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"mainspring server: {text}\n")
+    sys.stderr.flush()
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn, which says when it takes requests, and looks around once a second instead of ten times."""
+
+    def __init__(self, web: Web, listening: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                web,
+                http="httptools",
+                loop="uvloop",
+                ws="none",
+                lifespan="off",
+                interface="asgi3",
+                log_config=None,
+                log_level="error",
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                timeout_graceful_shutdown=_PATIENCE_AT_END,
+            )
+        )
+        self._listening = listening
+        self._told = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        self._listening()
+
+    async def main_loop(self) -> None:
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_AROUND):
+                    await self._told.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._told.set)
+
+
+class _Ending:
+    """Signals that come before uvicorn listens to them, or after; they end us in order, never by default."""
+
+    def __init__(self) -> None:
+        self._told = False
+        self._server: uvicorn.Server | None = None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._heard)
+
+    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+        self._told = True
+        if self._server is not None:
+            self._server.should_exit = True
+
+    def follow(self, server: uvicorn.Server) -> bool:
+        """Pass what comes on to the server. False when we were told to end already."""
+        self._server = server
+        return not self._told

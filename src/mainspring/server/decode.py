@@ -1,0 +1,145 @@
+"""What people write in bodies and queries, to the values that the client takes. Strict: what is not known is refused.
+
+Values are checked against the catalog by control; here only shapes are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from mainspring.clock import Instant, instant
+from mainspring.domain.job import JobFilter, JobRequest
+from mainspring.domain.parameters import loads_strict
+from mainspring.domain.states import State
+from mainspring.errors import (
+    InvalidInput,
+    InvalidInstant,
+    InvalidJson,
+    InvalidOption,
+    InvalidParameters,
+    MalformedJson,
+    NotYetSupported,
+    near,
+)
+from mainspring.server.exchange import Asked
+
+FILTERS = ("state", "task", "queue", "tag", "since", "until", "cursor", "limit")
+"""The query of a list of jobs."""
+
+LATER = frozenset(
+    (
+        *("unique", "requires", "labels", "slots", "memory", "cpu", "sandbox"),
+        *("schedule", "workflow", "run", "node", "nodes", "needs", "when", "map", "run_if"),
+    )
+)
+"""Fields of a submit that later versions take."""
+
+_FIELDS = tuple(field for field in JobRequest.__struct_fields__ if field not in LATER)
+_STATES = tuple(state.value for state in State if state is not State.NEW)
+_PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<path>.*)`")
+_PLUS_LOST = re.compile(r" (?=\d\d:?\d\d$)")
+
+
+def job_request(asked: Asked) -> JobRequest:
+    """The body of a submit. Raises InvalidInput and its kinds."""
+    if "idempotency-key" in asked.headers:
+        raise NotYetSupported("Idempotency-Key")
+    body = _object(asked.body)
+    for name in body:
+        if name in LATER:
+            raise NotYetSupported(name)
+        if name not in _FIELDS:
+            remedy = near(name, _FIELDS) or f"It may have: {', '.join(_FIELDS)}."
+            shown = name[:80]
+            raise InvalidOption(f"A submit has no field {shown!r}.", remedy=remedy, field=shown)
+    if "task" not in body:
+        raise InvalidOption("The field task is missing.", remedy="Name the task to run.", field="task")
+    try:
+        return msgspec.convert(body, JobRequest)
+    except msgspec.ValidationError as error:
+        raise _misfit(str(error)) from error
+
+
+def no_fields(asked: Asked) -> None:
+    """The body of an action: nothing, or an empty object. Raises InvalidInput for anything else."""
+    if not asked.body:
+        return
+    for name in _object(asked.body):
+        raise InvalidOption(f"This action has no field {name[:80]!r}.", remedy="It takes none.", field=name[:80])
+
+
+def job_filter(asked: Asked) -> JobFilter:
+    """The query of a list. Raises InvalidInput naming the parameter."""
+    query = asked.query
+    return JobFilter(
+        state=_state(query),
+        task=query.get("task"),
+        queue=query.get("queue"),
+        tag=_tag(query),
+        since=_instant(query, "since"),
+        until=_instant(query, "until"),
+        cursor=query.get("cursor"),
+        limit=asked.whole("limit", 50, 1, 1000),
+    )
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    if not body:
+        raise MalformedJson("The body is empty.", remedy='Send a JSON object, such as {"task": "..."}.', field="body")
+    try:
+        value = loads_strict(body, "body")
+    except InvalidJson as error:
+        if isinstance(error.__cause__, ValueError):  # the reader could not make sense of it at all
+            raise MalformedJson(error.message, remedy="Check it with a JSON formatter.", field="body") from error
+        raise
+    if not isinstance(value, dict):
+        raise InvalidJson(f"The body is {_kind(value)}; it must be an object.", field="body")
+    return value
+
+
+def _misfit(text: str) -> InvalidInput:
+    """What msgspec says of a value of the wrong type, in our words."""
+    found = _PLACE.fullmatch(text)
+    what, path = (found["what"], found["path"].lstrip(".")) if found else (text, "")
+    field = path.partition(".")[0].partition("[")[0]
+    kind = InvalidParameters if field == "params" else InvalidOption
+    return kind(
+        f"{path or 'The body'} is of the wrong type: {what[:1].lower()}{what[1:].replace('`', '')}.", field=path
+    )
+
+
+def _state(query: Mapping[str, str]) -> State | None:
+    text = query.get("state")
+    if text is None:
+        return None
+    if text not in _STATES:
+        remedy = near(text, _STATES) or f"States: {', '.join(_STATES)}."
+        raise InvalidInput(f"There is no state {text[:80]!r}.", remedy=remedy, field="state")
+    return State(text)
+
+
+def _tag(query: Mapping[str, str]) -> str | None:
+    text = query.get("tag")
+    if text is not None and not text.partition("=")[1]:
+        raise InvalidInput(f"tag is {text[:80]!r}.", remedy="Write tag=key=value.", field="tag")
+    return text
+
+
+def _instant(query: Mapping[str, str], name: str) -> Instant | None:
+    text = query.get(name)
+    if text is None:
+        return None
+    try:
+        # A "+" in a query means a space; the offset of a zone is where people forget to write %2B.
+        return instant(_PLUS_LOST.sub("+", text))
+    except InvalidInstant as error:
+        raise InvalidInstant(text[:80], field=name) from error
+
+
+def _kind(value: object) -> str:
+    names = {list: "an array", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,87 @@
+"""A request and its answer as values, and what a route declares about itself.
+
+Handlers are plain functions from Asked to Answer; only web.py knows that there is a network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from mainspring.domain.ids import LARGEST, JobId, job_id
+from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob
+
+_LONGEST_SHOWN = 40
+
+
+class Access(Enum):
+    """Who may do what at a route. A route without one can't be written: what is not declared is refused."""
+
+    PROBE = "probe"  # health: must answer when everything else is stuck
+    READ = "read"
+    CHANGE = "change"  # takes a JSON body
+    ACT = "act"  # changes by its address alone; the body may be left out
+
+
+class Asked(NamedTuple):
+    """What a handler sees: the values in the path, the query, the headers (lower case) and the whole body."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def job(self) -> JobId:
+        """The job that the path names. Raises UnknownJob for what can't be an id."""
+        text = self.path["id"]
+        number = job_id(text) if text.isascii() and text.isdigit() else None
+        if number is None:
+            raise UnknownJob(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}...")
+        return number
+
+    @property
+    def cursor(self) -> int:
+        """Where a list of events or lines goes on; 0 from its start. Raises InvalidCursor."""
+        text = self.query.get("cursor", "0")
+        if not text.isascii() or not text.isdigit() or int(text[:20]) > LARGEST:
+            raise InvalidCursor(
+                f"{text[:_LONGEST_SHOWN]!r} is not a cursor of this list.",
+                remedy="Pass back what 'next' said.",
+                field="cursor",
+            )
+        return int(text)
+
+    def whole(self, name: str, default: int, least: int, most: int) -> int:
+        """A whole number of the query. Raises InvalidInput naming the parameter."""
+        text = self.query.get(name)
+        if text is None:
+            return default
+        number = int(text) if text.isascii() and text.isdigit() and len(text) <= 19 else -1
+        if not least <= number <= most:
+            raise InvalidInput(
+                f"{name} is {text[:_LONGEST_SHOWN]!r}; it must be a whole number from {least} to {most}.", field=name
+            )
+        return number
+
+
+class Answer(NamedTuple):
+    """What goes back: a status, a value to be written as JSON, and headers beyond the usual ones."""
+
+    status: int
+    value: Any
+    headers: Mapping[str, str] = {}
+
+
+Handler = Callable[[Asked], Answer]
+
+
+class Entry(NamedTuple):
+    """One route. ``query``: the names that its query may have."""
+
+    method: str
+    path: str
+    access: Access
+    handler: Handler
+    query: tuple[str, ...] = ()

@@ -1,0 +1,77 @@
+"""Whether this server is fit for its work, found out by trying, within a bounded time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from mainspring.clock import SECOND, Clock, Duration, seconds
+from mainspring.domain.worker import Worker, WorkerState
+from mainspring.engine.drive import Drive
+from mainspring.errors import MainspringError
+
+LOOP_PATIENCE = Duration(10 * SECOND)
+"""A loop that has not come to the end of a turn for so long makes health red."""
+
+STORE_PATIENCE = Duration(2 * SECOND)
+
+Verdict = dict[str, tuple[bool, str]]
+"""Name of a check: whether it is fine, and what there is to say."""
+
+T = TypeVar("T")
+
+
+class Health:
+    """Looks at the sweeper's loop and at the store.
+
+    ``touch``: takes and gives back the right to write, and reads; raises when either fails. A store that hangs must not
+    hang its doctor, so what asks it runs on a thread of its own.
+    """
+
+    def __init__(
+        self, sweeper: Drive, clock: Clock, touch: Callable[[], object], workers: Callable[[], list[Worker]]
+    ) -> None:
+        self._sweeper = sweeper
+        self._clock = clock
+        self._touch = touch
+        self._workers = workers
+        self._thread = ThreadPoolExecutor(1, "mainspring-health")
+
+    def fit(self) -> Verdict:
+        """The checks of /healthz."""
+        store, _ = self._ask(self._touch)
+        return {"store": store, "sweeper": self._loop()}
+
+    def ready(self) -> Verdict:
+        """The checks of /readyz."""
+        asked, found = self._ask(self._workers)
+        able = [one for one in found or [] if one.state is WorkerState.ACTIVE and one.tasks]
+        if able:
+            tasks = {task for one in able for task in one.tasks}
+            said = (True, f"{len(able)} can run {len(tasks)} tasks")
+        else:
+            remedy = "start one: mainspring worker --app MODULE:ATTR"
+            said = (False, f"no live worker has reported its tasks yet; {remedy}")
+        return {"store": asked, "sweeper": self._loop(), "workers": said}
+
+    def close(self) -> None:
+        """Ask nothing more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _loop(self) -> tuple[bool, str]:
+        still = Duration(self._clock.monotonic() - self._sweeper.last_turn)
+        if still <= LOOP_PATIENCE:
+            return True, "ok"
+        reason = f": {self._sweeper.error}" if self._sweeper.error else ""
+        return False, f"has not turned for {seconds(still):.0f} s{reason}"
+
+    def _ask(self, question: Callable[[], T]) -> tuple[tuple[bool, str], T | None]:
+        asked = self._thread.submit(question)
+        try:
+            return (True, "ok"), asked.result(seconds(STORE_PATIENCE))
+        except TimeoutError:
+            asked.cancel()
+            return (False, f"did not answer within {seconds(STORE_PATIENCE):.0f} s"), None
+        except MainspringError as error:
+            return (False, str(error)), None

@@ -1,0 +1,91 @@
+"""Jobs over REST: decode, one call of the client, encode."""
+
+from __future__ import annotations
+
+from mainspring.client import Client
+from mainspring.client.wire import attempt_wire, event_wire, job_wire, logline_wire
+from mainspring.domain.job import Job
+from mainspring.errors import InvalidInput, NotYetSupported
+from mainspring.server.decode import FILTERS, job_filter, job_request, no_fields
+from mainspring.server.exchange import Access, Answer, Asked, Entry
+
+_JOBS = "/api/v1/jobs"
+_JOB = "/api/v1/jobs/{id}"
+_LONGEST_PAGE = 10_000
+
+
+class JobRoutes:
+    """The handlers, on one client."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def entries(self) -> list[Entry]:
+        """The routes of this noun."""
+        return [
+            Entry("POST", _JOBS, Access.CHANGE, self.submit),
+            Entry("GET", _JOBS, Access.READ, self.listed, FILTERS),
+            Entry("GET", _JOB, Access.READ, self.one),
+            Entry("GET", f"{_JOB}/attempts", Access.READ, self.attempts),
+            Entry("GET", f"{_JOB}/events", Access.READ, self.events, ("cursor", "limit")),
+            Entry("GET", f"{_JOB}/logs", Access.READ, self.logs, ("attempt", "cursor", "limit", "follow")),
+            Entry("POST", f"{_JOB}/cancel", Access.ACT, self.cancel),
+            Entry("POST", f"{_JOB}/retry", Access.ACT, self.retry),
+        ]
+
+    def submit(self, asked: Asked) -> Answer:
+        """A new job, once it is durable."""
+        (number,) = self._client.submit([job_request(asked)])
+        return _created(self._client.job(number))
+
+    def listed(self, asked: Asked) -> Answer:
+        """A page of jobs, newest first."""
+        page = self._client.jobs(job_filter(asked))
+        return Answer(200, {"items": [job_wire(job) for job in page.items], "next": page.next})
+
+    def one(self, asked: Asked) -> Answer:
+        """One job."""
+        return Answer(200, job_wire(self._client.job(asked.job)))
+
+    def attempts(self, asked: Asked) -> Answer:
+        """All attempts, the running one last."""
+        found = self._client.attempts(asked.job)
+        return Answer(200, {"items": [attempt_wire(attempt) for attempt in found], "next": None})
+
+    def events(self, asked: Asked) -> Answer:
+        """Events behind the cursor, oldest first."""
+        limit = asked.whole("limit", 1000, 1, _LONGEST_PAGE)
+        found = self._client.events(after=asked.cursor, job=asked.job, limit=limit)
+        more = found[-1].seq if len(found) == limit else None
+        return Answer(200, {"items": [event_wire(event) for event in found], "next": _cursor(more)})
+
+    def logs(self, asked: Asked) -> Answer:
+        """Lines of output behind the cursor, oldest first."""
+        follow = asked.query.get("follow", "false")
+        if follow == "true":
+            raise NotYetSupported("follow")
+        if follow != "false":
+            raise InvalidInput(f"follow is {follow[:80]!r}; it must be true or false.", field="follow")
+        limit = asked.whole("limit", 1000, 1, _LONGEST_PAGE)
+        attempt = asked.whole("attempt", 0, 1, 2**31) or None
+        found = self._client.logs(asked.job, attempt=attempt, after=asked.cursor, limit=limit)
+        more = found[-1].seq if len(found) == limit else None
+        return Answer(200, {"items": [logline_wire(line) for line in found], "next": _cursor(more)})
+
+    def cancel(self, asked: Asked) -> Answer:
+        """Cancelled now, or running with ``cancel_requested``."""
+        no_fields(asked)
+        return Answer(200, job_wire(self._client.cancel(asked.job)))
+
+    def retry(self, asked: Asked) -> Answer:
+        """A new job that points to the old one."""
+        no_fields(asked)
+        return _created(self._client.retry(asked.job))
+
+
+def _created(job: Job) -> Answer:
+    return Answer(201, job_wire(job), {"location": f"{_JOBS}/{job.id}"})
+
+
+def _cursor(seq: int | None) -> str | None:
+    return None if seq is None else str(seq)

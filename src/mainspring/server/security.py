@@ -1,0 +1,157 @@
+"""The gate: who may ask, decided in one place on the matched route; what is not declared is refused.
+
+There is no authentication yet, so the server is for programs on this machine. A web page in a browser on this machine
+is not one of them: it is kept out by Host (a name that an attacker points at 127.0.0.1), by Origin and Sec-Fetch-Site
+(a foreign page) and by the content type (a form that needs no permission). There are no CORS headers.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from starlette.routing import Match, Route
+
+from mainspring.errors import ForeignOrigin, MethodNotAllowed, NotFound, PayloadTooLarge, UnsupportedMediaType
+from mainspring.server.exchange import Access, Entry
+
+BODY_LIMIT = 4 * 1_048_576
+"""Bytes of one body: a MiB of parameters takes three where characters are escaped, and ``meta`` comes on top."""
+
+Header = tuple[str, str]
+"""A name in lower case and its value."""
+
+_JSON = "application/json"
+_OWN_SITE = {"same-origin", "none"}
+
+
+class Admitted(NamedTuple):
+    """A request that may go on: its route, and the values that its path holds."""
+
+    entry: Entry
+    path: Mapping[str, str]
+
+
+class Gate:
+    """Knows all routes and the port that we listen at. Decides on headers alone, before a byte of the body is read."""
+
+    def __init__(self, entries: Sequence[Entry], port: int) -> None:
+        self._port = port
+        self._entries = [(Route(entry.path, _unreachable, methods=[entry.method]), entry) for entry in entries]
+
+    def admit(self, method: str, path: str, headers: Sequence[Header]) -> Admitted:
+        """The matched route.
+
+        Raises ForeignOrigin, NotFound, MethodNotAllowed, UnsupportedMediaType, PayloadTooLarge.
+        """
+        self._check_host(_all(headers, "host"))
+        self._check_origin(_all(headers, "origin"))
+        _check_site(_all(headers, "sec-fetch-site"))
+        admitted = self._matched(method, path)
+        if admitted.entry.access in (Access.CHANGE, Access.ACT):
+            check_media(headers, required=admitted.entry.access is Access.CHANGE)
+            _check_length(headers)
+        return admitted
+
+    def _matched(self, method: str, path: str) -> Admitted:
+        allowed: set[str] = set()
+        scope = {"type": "http", "method": method, "path": path, "root_path": ""}
+        for route, entry in self._entries:
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                return Admitted(entry, found["path_params"])
+            if match is Match.PARTIAL:
+                allowed |= route.methods or set()
+        if allowed:
+            raise MethodNotAllowed(method, path, allowed)
+        raise NotFound(f"There is nothing at {path[:200]}.", remedy="The REST API is below /api/v1.")
+
+    def _check_host(self, hosts: list[str]) -> None:
+        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+            raise ForeignOrigin(
+                f"The Host header is {_shown(hosts)}; this server answers to loopback names with its port only.",
+                remedy=f"Ask for http://127.0.0.1:{self._port} or http://localhost:{self._port}.",
+                field="Host",
+            )
+
+    def _check_origin(self, origins: list[str]) -> None:
+        if origins and not all(
+            origin.startswith("http://") and self._is_ours(origin.removeprefix("http://")) for origin in origins
+        ):
+            raise ForeignOrigin(
+                f"The Origin header is {_shown(origins)}; pages of other sites may not use this server.",
+                remedy="Programs leave the header out.",
+                field="Origin",
+            )
+
+    def _is_ours(self, authority: str) -> bool:
+        """Whether ``host:port`` is a loopback name or address with our port."""
+        name, colon, port = authority.rpartition(":")
+        if not colon or authority.endswith("]"):
+            name, port = authority, "80"
+        return port == str(self._port) and is_loopback(name)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host as written (``localhost``, an IPv4 address, an IPv6 address in brackets) is this machine."""
+    if host.lower() == "localhost":
+        return True
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    try:
+        address = ipaddress.ip_address(bare)
+    except ValueError:
+        return False
+    return address.is_loopback and (address.version == 6) == (bare != host)
+
+
+def check_media(headers: Sequence[Header], *, required: bool) -> None:
+    """Only JSON is taken. Raises UnsupportedMediaType; without a body the type may be left out unless ``required``."""
+    types = _all(headers, "content-type")
+    if not types and not required and not has_body(headers):
+        return
+    if len(types) == 1 and _is_json(types[0]):
+        return
+    raise UnsupportedMediaType(
+        f"The content type is {_shown(types)}; bodies are JSON.",
+        remedy=f"Send the header Content-Type: {_JSON}.",
+        field="Content-Type",
+    )
+
+
+def has_body(headers: Iterable[Header]) -> bool:
+    """Whether the headers announce a body."""
+    return any(name == "transfer-encoding" or (name == "content-length" and value != "0") for name, value in headers)
+
+
+def _is_json(text: str) -> bool:
+    kind, _, rest = text.partition(";")
+    charset = rest.strip().lower().replace('"', "")
+    return kind.strip().lower() == _JSON and charset in {"", "charset=utf-8", "charset=utf8"}
+
+
+def _check_length(headers: Sequence[Header]) -> None:
+    for text in _all(headers, "content-length"):
+        if text.isdigit() and int(text[:19]) > BODY_LIMIT:
+            raise PayloadTooLarge("body", int(text[:19]), BODY_LIMIT)
+
+
+def _check_site(sites: list[str]) -> None:
+    if any(site not in _OWN_SITE for site in sites):
+        raise ForeignOrigin(
+            f"The request comes from another site (Sec-Fetch-Site: {_shown(sites)}).",
+            remedy="Programs leave the header out.",
+            field="Sec-Fetch-Site",
+        )
+
+
+def _all(headers: Iterable[Header], wanted: str) -> list[str]:
+    return [value for name, value in headers if name == wanted]
+
+
+def _shown(values: list[str]) -> str:
+    return repr(", ".join(values)[:200]) if values else "missing"
+
+
+async def _unreachable() -> None:
+    """What Starlette's Route wants as its target; the handler of the entry is called instead."""

@@ -1,0 +1,192 @@
+"""The web application: admit, read the body, call the handler in a thread, write the answer.
+
+The only asynchronous part of the server, and the only middleware: every request passes ``Web.__call__``, and no handler
+decides about access, sizes or times. It knows neither jobs nor the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from mainspring.chance import Chance
+from mainspring.clock import SECOND, Duration, seconds
+from mainspring.errors import AnswerTimeout, InvalidInput, InvalidText, MainspringError, TooBusy, near
+from mainspring.server.body import Body, Gone
+from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.problems import fault, problem
+from mainspring.server.security import BODY_LIMIT, Gate, Header, has_body
+
+_SAFE = {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+}
+"""Headers of every answer, unless it has its own."""
+
+_LOG = logging.getLogger("mainspring.server")
+
+
+class Limits(NamedTuple):
+    """What the server takes on at once, and how long it takes.
+
+    ``waiting``: requests at hand; ``bytes_held``: bytes of their bodies; ``threads``: requests that are worked on, each
+    with a reading connection of the store; ``linger``: how long an unwanted body is dropped before hanging up.
+    """
+
+    body_time: Duration = Duration(15 * SECOND)
+    answer_time: Duration = Duration(30 * SECOND)
+    linger: Duration = SECOND
+    waiting: int = 500
+    bytes_held: int = 32 * 1_048_576
+    threads: int = 8
+    probe_threads: int = 4
+
+
+class Written(NamedTuple):
+    """An answer as bytes."""
+
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
+
+
+class Web:
+    """An ASGI application over a table of routes. ``close`` lets go of its threads."""
+
+    def __init__(self, entries: Sequence[Entry], port: int, chance: Chance, limits: Limits | None = None) -> None:
+        self._gate = Gate(entries, port)
+        self._chance = chance
+        self._limits = limits or Limits()
+        self._pool = ThreadPoolExecutor(self._limits.threads, "mainspring-request")
+        self._probes = ThreadPoolExecutor(self._limits.probe_threads, "mainspring-probe")
+        self._waiting = 0
+        self._bytes_held = 0
+
+    def close(self) -> None:
+        """Start nothing more; what runs goes on to its end."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._probes.shutdown(wait=False, cancel_futures=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+        body = Body(receive, BODY_LIMIT, announced=has_body(headers))
+        try:
+            written = await self._answer(scope, headers, body)
+        except Gone:
+            return
+        except MainspringError as error:
+            written = _written(problem(error))
+        except Exception:  # noqa: BLE001 - one bad request never ends the server
+            reference = self._chance.incarnation()
+            _LOG.exception("%s %s failed (%s)", scope["method"], scope["path"], reference)
+            written = _written(fault(reference))
+        await self._send(written, body, send)
+
+    async def _answer(self, scope: Scope, headers: list[Header], body: Body) -> Written:
+        admitted = self._gate.admit(scope["method"], scope["path"], headers)
+        query = _query(scope["query_string"], admitted.entry)
+        if self._waiting >= self._limits.waiting and admitted.entry.access is not Access.PROBE:
+            raise TooBusy(f"{self._waiting} requests wait already.", remedy="Try again in a second.")
+        held = _Held(self)
+        self._waiting += 1
+        try:
+            changes = admitted.entry.access in (Access.CHANGE, Access.ACT)
+            data = await body.read(self._limits.body_time, held.add) if changes else b""
+            return await self._call(admitted.entry, Asked(admitted.path, query, dict(headers), data))
+        finally:
+            self._waiting -= 1
+            held.release()
+
+    def hold(self, size: int) -> None:
+        """Count bytes of bodies in memory, or take them off. Raises TooBusy above the limit."""
+        self._bytes_held += size
+        if size > 0 and self._bytes_held > self._limits.bytes_held:
+            raise TooBusy("The requests at hand fill the memory set aside for them.", remedy="Try again in a second.")
+
+    async def _call(self, entry: Entry, asked: Asked) -> Written:
+        pool = self._probes if entry.access is Access.PROBE else self._pool
+        call = asyncio.get_running_loop().run_in_executor(pool, lambda: _written(entry.handler(asked)))
+        done, _ = await asyncio.wait({call}, timeout=seconds(self._limits.answer_time))
+        if not done:
+            call.add_done_callback(_forget)
+            raise AnswerTimeout(
+                f"There was no answer within {seconds(self._limits.answer_time):g} s.",
+                remedy="A change may have been made or may still be made: look before you ask again.",
+            )
+        return call.result()
+
+    async def _send(self, written: Written, body: Body, send: Send) -> None:
+        data = written.data
+        headers = _SAFE | dict(written.headers) | {"content-length": str(len(data))}
+        unread = body.unread
+        if unread:
+            headers["connection"] = "close"
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": written.status, "headers": raw})
+        if unread:
+            # To hang up at once would reset the connection, and the sender might never see why.
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+            await body.discard(self._limits.linger)
+            data = b""
+        await send({"type": "http.response.body", "body": data})
+
+
+class _Held:
+    """What one request has put into memory."""
+
+    def __init__(self, web: Web) -> None:
+        self._web = web
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        self._size += size
+        self._web.hold(size)
+
+    def release(self) -> None:
+        self._web.hold(-self._size)
+
+
+def _query(text: bytes, entry: Entry) -> dict[str, str]:
+    """The query, in which only what the route knows may stand, and once."""
+    try:
+        pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
+    except UnicodeDecodeError as error:
+        raise InvalidText("The query is not UTF-8.", field="query") from error
+    except ValueError as error:
+        raise InvalidInput("The query has more than 100 parts.", field="query") from error
+    query: dict[str, str] = {}
+    for name, value in pairs:
+        if name not in entry.query:
+            hint = near(name, entry.query) or (f"It may have: {', '.join(entry.query)}." if entry.query else "")
+            shown = name[:80]
+            raise InvalidInput(f"{entry.path} has no query parameter {shown!r}.", remedy=hint, field=shown)
+        if name in query:
+            raise InvalidInput(f"The query has {name!r} twice.", remedy="Give it once.", field=name)
+        query[name] = value
+    return query
+
+
+def _written(answer: Answer) -> Written:
+    return Written(answer.status, answer.headers, msgspec.json.encode(answer.value))
+
+
+def _forget(call: asyncio.Future[Written]) -> None:
+    """Nobody waits any more; an error must still be taken, or asyncio complains of it."""
+    if not call.cancelled():
+        call.exception()

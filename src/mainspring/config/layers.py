@@ -18,6 +18,8 @@ from mainspring.config.file import FILE_NAME, settings_of
 from mainspring.domain.setting import BY_NAME, SETTINGS, Layer, Setting, Settings, Unfit, Value, read
 from mainspring.errors import InvalidSetting, NotYetSupported
 
+__all__ = ["Loaded", "Settings", "database_url", "environment", "load", "sqlite_file"]
+
 PREFIX = "MAINSPRING_"
 _OTHERS = {"MAINSPRING_FAULTS", "MAINSPRING_TOKEN"}
 _LIKE_A_TYPO = 0.8

@@ -108,7 +108,7 @@ def insert(tx: Transaction, births: Sequence[Birth], actor: str) -> list[JobId]:
     )
     paired = list(zip(ids, births, strict=True))
     ready = [(job, b.lane, b.priority, b.due, 0, now) for job, b in paired if b.due <= now]
-    later = [(job, b.due, State.SCHEDULED.value, b.lane, b.priority, 0, now) for job, b in paired if b.due > now]
+    later = [(job, b.due, State.SCHEDULED, b.lane, b.priority, 0, now) for job, b in paired if b.due > now]
     expiring = [(job, b.expires) for job, b in paired if b.expires is not None]
     if ready:
         tx.many("job/enter_ready", ready)
@@ -124,7 +124,7 @@ def _birth_event(job: JobId, birth: Birth, now: Instant, actor: str) -> tuple[An
     cause = Cause.SUBMIT if birth.due <= now else Cause.SCHEDULE
     target = next_state(State.NEW, cause)
     detail = None if cause is Cause.SUBMIT else rows.text({"due": birth.due})
-    return (job, now, cause.value, State.NEW.value, target, 0, actor, detail)
+    return (job, now, cause, State.NEW, target, 0, actor, detail)
 
 
 # --- leaving a place ----------------------------------------------------------------------------------------------
@@ -187,17 +187,17 @@ def enter(tx: Transaction, batch: Sequence[Move]) -> None:
             raise AssertionError(f"the state table has no {cause} from {left.state}")
         at = max(now, left.since)
         events.append(
-            (left.job, at, cause.value, left.state.value, target.value, left.attempt, move.actor, move.detail)
+            (left.job, at, cause, left.state, target, left.attempt, move.actor, move.detail)
         )
         lane = left.lane if move.lane is None else move.lane
         place = PLACE[target]
         if place is Place.ENDED:
             started = left.since if left.state is State.RUNNING else None
-            ended.append((target.value, left.attempt, started, at, left.worker, move.result, move.failure, left.job))
+            ended.append((target, left.attempt, started, at, left.worker, move.result, move.failure, left.job))
         elif place is Place.READY:
             ready.append((left.job, lane, left.priority, now if move.due is None else move.due, left.attempt, at))
         else:
-            due.append((left.job, move.due, target.value, lane, left.priority, left.attempt, at))
+            due.append((left.job, move.due, target, lane, left.priority, left.attempt, at))
     for name, values in ((Place.READY, ready), (Place.DUE, due), (Place.ENDED, ended)):
         if values:
             tx.many(moves.ENTER[name], values)
@@ -216,9 +216,9 @@ def enter_leased(tx: Transaction, grants: Sequence[Grant], worker: WorkerId, unt
     """Give these jobs to a worker: lease rows with numbered attempts, and events."""
     leases, events = [], []
     now = tx.now
-    claimed = Cause.CLAIM.value
+    claimed = Cause.CLAIM
     running = next_state(State.QUEUED, Cause.CLAIM)
-    queued = State.QUEUED.value
+    queued = State.QUEUED
     for left, claim in grants:
         at = max(left.since, now)
         number = left.attempt + 1
@@ -239,8 +239,8 @@ def insert_attempts(
             (
                 left.job,
                 left.attempt,
-                outcome.value,
-                charge.value,
+                outcome,
+                charge,
                 left.worker,
                 left.since,
                 max(now, left.since),

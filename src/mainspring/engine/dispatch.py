@@ -13,28 +13,26 @@ from typing import NamedTuple
 import msgspec
 
 from mainspring import faults
-from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant, duration, seconds
+from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant, duration
 from mainspring.domain.attempt import Ending, Failure
 from mainspring.domain.frame import (
-    INLINE_LIMIT,
-    Credit,
     Ended,
     Frame,
     Log,
-    Params,
     Pong,
     Progress,
-    Start,
     Stuck,
 )
 from mainspring.domain.ids import JobId, WorkerId
-from mainspring.domain.logline import LOG_LIMIT, LogChunk
+from mainspring.domain.logline import LOG_LIMIT
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.claiming import Claimed, Claimer, Claims
 from mainspring.engine.enforce import Enforcer
 from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerView
+from mainspring.engine.intake import LogIntake
+from mainspring.engine.starting import start_frames
 from mainspring.engine.sweep import LeaseWatch
 from mainspring.errors import (
     InvalidDuration,
@@ -47,7 +45,6 @@ from mainspring.errors import (
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, catalog, jobs, lanes, workers
 from mainspring.store.lanes import Lane
-from mainspring.store.logs import line_count
 from mainspring.store.workers import Poll, SeenLease
 from mainspring.transitions.ended import Report, Settled, end, lose
 from mainspring.transitions.waiting import BATCH, expire, promote
@@ -107,8 +104,7 @@ class Dispatch:
         self.held = self._custody.held
         self._enforcer = Enforcer(self._custody, clock)
         self._reports: list[Report] = []
-        self._logs: list[tuple[JobId, int, int, LogChunk]] = []
-        self._credits: dict[int, int] = {}
+        self._intake = LogIntake(store.logs, clock)
         self._details: dict[JobId, str] = {}
         self._lanes: list[Lane] = []
         self._lane_count = -1
@@ -153,7 +149,7 @@ class Dispatch:
             case Ended():
                 self._ended(runner, frame)
             case Log():
-                self._logged(runner, frame)
+                self._intake.take(runner, frame)
             case Progress():
                 held = runner.jobs.get(frame.job)
                 if held is not None and held.claim == frame.claim:
@@ -193,7 +189,7 @@ class Dispatch:
         out = self._custody.out
         self._enforcer.check_timers(monotonic)
         self._check_drain(monotonic)
-        self._write_logs()
+        self._intake.write(self._custody.out)
         poll = self._look(monotonic)
         overdue = self._overdue(poll, monotonic)
         now = self._clock.now()
@@ -403,31 +399,7 @@ class Dispatch:
     def _refused(self, held: Held) -> None:
         text = f"attempt {held.attempt} had lost its lease; what it reported was refused"
         self._custody.out.notes.append(f"job {held.job}: {text}")
-        self._logs.append(
-            (held.job, held.attempt, held.next_line, LogChunk(self._clock.now(), "mainspring", text + "\n"))
-        )
-
-    # --- logs -------------------------------------------------------------------------------------------------
-
-    def _logged(self, runner: RunnerView, frame: Log) -> None:
-        held = runner.jobs.get(frame.job)
-        size = sum(len(chunk.text.encode()) for chunk in frame.chunks)
-        self._credits[runner.number] = self._credits.get(runner.number, 0) + size
-        if held is None or held.claim != frame.claim or held.fenced:
-            return
-        for chunk in frame.chunks:
-            self._logs.append((held.job, held.attempt, held.next_line, chunk))
-            held.next_line += line_count(chunk.text)
-
-    def _write_logs(self) -> None:
-        """Before the ends of their jobs, so that an ended attempt's log is complete."""
-        if self._logs:
-            self._store.logs.append(self._logs)
-            self._logs = []
-            self._custody.out.news = True
-        for number, size in self._credits.items():
-            self._custody.out.frames.append((number, Credit(size)))
-        self._credits.clear()
+        self._intake.note(held, text)
 
     # --- starting ---------------------------------------------------------------------------------------------
 
@@ -440,31 +412,13 @@ class Dispatch:
         room = LOG_LIMIT
         if left.attempt:
             room, held.next_line = self._store.logs.kept(left.job)
-        params = claimed.load.params.encode()
-        if not _is_json(params):
+        frames = start_frames(claimed, held.attempt, room)
+        if frames is None:
             failure = Failure("UnreadableParameters", "its stored parameters are not JSON; the row was changed by hand")
             self._finish(held, Ending(left.job, claim, Outcome.FAILED, failure=failure, final=True))
             return
-        large = len(params) > INLINE_LIMIT
         faults.hit(FaultPoint.START_BEFORE_SEND)
-        self._custody.out.frames.append(
-            (
-                runner.number,
-                Start(
-                    job=left.job,
-                    claim=claim,
-                    attempt=held.attempt,
-                    task=claimed.load.task,
-                    params=msgspec.Raw(b"{}" if large else params),
-                    bulk=large,
-                    log_room=room,
-                    grace=seconds(claimed.policy.grace),
-                    details=msgspec.Raw((claimed.details or "null").encode()),
-                ),
-            )
-        )
-        if large:
-            self._custody.out.frames.append((runner.number, Params(left.job, claim, msgspec.Raw(params))))
+        self._custody.out.frames += [(runner.number, frame) for frame in frames]
         if claimed.policy.timeout is not None:
             self._enforcer.limit(held, Duration(monotonic + claimed.policy.timeout))
 
@@ -504,14 +458,3 @@ class Dispatch:
         for held in self.held.values():
             if held.asked is None:
                 self._enforcer.ask(held, Outcome.RELEASED, Duration(min(held.policy.grace, SECOND)), monotonic)
-
-
-def _is_json(text: bytes) -> bool:
-    """A row that was edited by hand must not break the frames of its neighbours."""
-    if text == b"{}":
-        return True
-    try:
-        msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeError):
-        return False
-    return b"\n" not in text

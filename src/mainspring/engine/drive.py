@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration
@@ -27,10 +26,10 @@ class Drive:
         self.last_turn = clock.monotonic()
         self.error = ""
 
-    def run(self, stop: threading.Event) -> None:
-        """Turn until ``stop`` is set."""
+    def run(self, stopped: Callable[[], bool]) -> None:
+        """Turn until ``stopped()`` is true."""
         backoff = _FIRST_BACKOFF
-        while not stop.is_set():
+        while not stopped():
             try:
                 pause = self._turn.turn()
             except MainspringError as error:
@@ -42,5 +41,5 @@ class Drive:
             else:
                 self.error, backoff = "", _FIRST_BACKOFF
                 self.last_turn = self._clock.monotonic()
-            if pause > 0 and not stop.is_set():
+            if pause > 0 and not stopped():
                 self._wait(pause)

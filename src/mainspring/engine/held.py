@@ -37,8 +37,8 @@ class Held(msgspec.Struct):
 class RunnerView(msgspec.Struct):
     """A runner as dispatch sees it.
 
-    ``recycling``: gets no more starts; ``pinged_at``: a ping waits for its pong since then; ``doomed``: it was killed on
-    purpose, so that its other jobs are innocent.
+    ``recycling``: gets no more starts; ``pinged_at``: a ping waits for its pong since then; ``doomed``: it was killed
+    on purpose, so that its other jobs are innocent.
     """
 
     number: int

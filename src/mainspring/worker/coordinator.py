@@ -17,6 +17,7 @@ from contextlib import suppress
 import msgspec
 
 from mainspring.chance import SystemChance
+from mainspring.client.direct import DirectClient
 from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock, from_seconds, seconds
 from mainspring.domain.frame import BULK, Frame, FromRunner, Hello, Request, Stop, Unusable
 from mainspring.domain.ids import WorkerId
@@ -101,7 +102,7 @@ class Coordinator:
         self._start_at: list[Duration] = []
         self._worker: WorkerId | None = None
         self._dispatch: Dispatch | None = None
-        self._desk = RequestDesk(store)
+        self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job))
         self._signals = 0
         self._waiting_for_turn = Duration(0)
         self._backoff = _BACKOFF_FIRST

@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from mainspring.client.direct import DirectClient
+from mainspring.client import Client
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, SystemClock
 from mainspring.domain.frame import Answer, Frame, Request
+from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobFilter, JobRequest
 from mainspring.domain.task import Catalog
 from mainspring.errors import InvalidInput, MainspringError
-from mainspring.store import Store
 
 Put = Callable[[int, Frame], None]
 _LONGEST_WAIT = Duration(30 * SECOND)
@@ -62,7 +62,7 @@ class _News(msgspec.Struct):
     timeout: int
 
 
-def _verbs() -> dict[str, tuple[Any, Callable[[DirectClient, Any], object]]]:
+def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
     """What a job may ask, by name: the form of the body, and the call."""
     return {
         "declare": (_Declare, lambda client, body: client.declare(body.catalog)),
@@ -90,8 +90,8 @@ def _verbs() -> dict[str, tuple[Any, Callable[[DirectClient, Any], object]]]:
 class RequestDesk:
     """Answers the requests of all runners of a worker."""
 
-    def __init__(self, store: Store, clock: Clock | None = None) -> None:
-        self._store = store
+    def __init__(self, client_of: Callable[[JobId], Client], clock: Clock | None = None) -> None:
+        self._client_of = client_of
         self._clock = clock or SystemClock()
         self._verbs = _verbs()
         self._inbox: list[tuple[int, Request]] = []
@@ -133,8 +133,8 @@ class RequestDesk:
             if form is None or call is None:
                 raise InvalidInput(f"There is no verb {request.verb!r}.", remedy="docs/architecture/runner-protocol.md")
             body = msgspec.json.decode(request.body, type=form)
-            client = DirectClient(self._store, actor=f"job:{request.job}", parent=request.job)
-            return Answer(request.number, msgspec.Raw(msgspec.json.encode(call(client, body))))
+            answer = call(self._client_of(request.job), body)
+            return Answer(request.number, msgspec.Raw(msgspec.json.encode(answer)))
         except msgspec.MsgspecError as error:
             return Answer(
                 request.number, code=InvalidInput.code, message=f"The body of {request.verb} is wrong: {error}"

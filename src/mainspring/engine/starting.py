@@ -1,0 +1,41 @@
+"""The frames that start an attempt."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mainspring.clock import seconds
+from mainspring.domain.frame import INLINE_LIMIT, Frame, Params, Start
+from mainspring.engine.claiming import Claimed
+
+
+def start_frames(claimed: Claimed, attempt: int, log_room: int) -> list[Frame] | None:
+    """What the runner is sent; None when the stored parameters are not JSON, which only an edit by hand can do."""
+    left, claim = claimed.grant
+    params = claimed.load.params.encode()
+    if not _is_json(params):
+        return None
+    large = len(params) > INLINE_LIMIT
+    start = Start(
+        job=left.job,
+        claim=claim,
+        attempt=attempt,
+        task=claimed.load.task,
+        params=msgspec.Raw(b"{}" if large else params),
+        bulk=large,
+        log_room=log_room,
+        grace=seconds(claimed.policy.grace),
+        details=msgspec.Raw((claimed.details or "null").encode()),
+    )
+    return [start, Params(left.job, claim, msgspec.Raw(params))] if large else [start]
+
+
+def _is_json(text: bytes) -> bool:
+    """A row that was edited by hand must not break the frames of its neighbours."""
+    if text == b"{}":
+        return True
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError):
+        return False
+    return b"\n" not in text

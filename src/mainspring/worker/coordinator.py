@@ -1,4 +1,4 @@
-"""The coordinator: the shell around engine.dispatch. It moves bytes between runners and turns, and never runs user code.
+"""The coordinator: the shell around engine.dispatch. It moves bytes between runners and turns; it runs no user code.
 
 One thread, one selector: frames in -> a turn -> frames out. Group commit comes by construction, as everything that
 came in while the last commit ran goes into the next one.
@@ -43,8 +43,8 @@ class WorkerOptions(msgspec.Struct, frozen=True):
 
     ``app``: MODULE:ATTR or FILE.py[:ATTR]; ``database``: store URL; ``name``: a label (default host and pid);
     ``queues``: only these (default: all of the app); ``slots``: jobs at once; ``processes``: of these at most so many
-    with a process of their own; ``runners``: shared runner processes; ``runner_argv``: the command of a runner in another
-    language (default: the Python runner).
+    with a process of their own; ``runners``: shared runner processes; ``runner_argv``: the command of a runner in
+    another language (default: the Python runner).
     """
 
     app: str
@@ -167,6 +167,14 @@ class Coordinator:
         for number, frame in out.frames:
             self._put(number, frame)
         self._flush()
+        self._order_runners(out)
+        for note in out.notes:
+            self._say(note)
+        if out.news:
+            self._store.news_bell.ring()
+
+    def _order_runners(self, out: Outbox) -> None:
+        """End, start and retire runners as the turn wants it."""
         for number in out.kill:
             if number in self._runners:
                 self._runners[number].kill()
@@ -178,10 +186,6 @@ class Coordinator:
             self._retired.add(number)
             self._put(number, Stop())
             self._flush()
-        for note in out.notes:
-            self._say(note)
-        if out.news:
-            self._store.news_bell.ring()
 
     # --- signals and bells ------------------------------------------------------------------------------------
 

@@ -27,8 +27,10 @@ HOUR = Duration(3_600_000_000)
 DAY = Duration(86_400_000_000)
 
 _UNITS = {"us": MICROSECOND, "ms": MILLISECOND, "s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": Duration(7 * DAY)}
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s|m|h|d|w)")
-_LONGEST = Duration(100 * 366 * DAY)
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s|m|h|d|w)", re.ASCII)
+LONGEST = Duration(100 * 366 * DAY)
+"""What ``duration`` takes at most: about 100 years."""
+
 _LATEST = Instant(253_402_300_799_000_000)  # 9999-12-31T23:59:59Z, the last that datetime can show
 
 
@@ -76,7 +78,7 @@ def duration(value: str | float) -> Duration:
 
     Raises InvalidDuration for anything else, for a negative one and for more than 100 years.
     """
-    if isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):  # a JSON body may hold anything
         raise InvalidDuration(value)
     if isinstance(value, int | float):
         try:
@@ -85,7 +87,7 @@ def duration(value: str | float) -> Duration:
             raise InvalidDuration(value) from error
     else:
         length = _parse_duration(value)
-    if not 0 <= length <= _LONGEST:
+    if not 0 <= length <= LONGEST:
         raise InvalidDuration(value)
     return length
 
@@ -104,7 +106,7 @@ def _parse_duration(text: str) -> Duration:
             at += 1
     if at == 0 or at != len(compact):
         raise InvalidDuration(text)
-    return Duration(round(min(total, float(_LONGEST) + 1)))
+    return Duration(round(min(total, float(LONGEST) + 1)))
 
 
 def duration_text(length: Duration) -> str:
@@ -123,11 +125,11 @@ def instant(text: str) -> Instant:
     """Read an ISO 8601 time with offset or ``Z``: ``2026-11-29T03:00:00Z``. Raises InvalidInstant."""
     try:
         moment = datetime.fromisoformat(text.strip())
-    except ValueError as error:
+        if moment.tzinfo is None:
+            raise InvalidInstant(text)
+        since = moment.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    except (ValueError, OverflowError, AttributeError) as error:  # the offset may lead out of the calendar
         raise InvalidInstant(text) from error
-    if moment.tzinfo is None:
-        raise InvalidInstant(text)
-    since = moment.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     return Instant((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds)
 
 

@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from mainspring.clock import MINUTE, Duration, duration, duration_text
+from mainspring.clock import LONGEST, MINUTE, Duration, duration, duration_text
 from mainspring.errors import InvalidDuration, InvalidOption
 
 DEFAULT_CAP = Duration(5 * MINUTE)
 MOST_ATTEMPTS = 1_000_000
 MOST_RELEASES = 10
+_LONGEST_NAME = 200
+
+ErrorTypes = Iterable[type[BaseException] | str] | type[BaseException]
+"""Error classes or their names; one alone needs no list."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -51,14 +55,14 @@ class Retry:
         factor: float = 2.0,
         max_delay: str | float | None = None,
         jitter: float = 0.2,
-        retry_on: Iterable[type[BaseException] | str] = (),
-        never_on: Iterable[type[BaseException] | str] = (),
+        retry_on: ErrorTypes = (),
+        never_on: ErrorTypes = (),
     ) -> None:
         first = _length(delay, "retry.delay")
         cap = _length(max_delay, "retry.max_delay") if max_delay is not None else _default_cap(first)
         _whole(max_attempts, "retry.max_attempts", 1)
         _whole(max_losses, "retry.max_losses", 0)
-        if not _number(factor) or not 1 <= factor <= 1000:  # noqa: PLR2004 - the stated range
+        if not _number(factor) or not 1 <= factor <= 1000:
             raise InvalidOption(f"retry.factor is {factor!r}; it must be between 1 and 1000.", field="retry.factor")
         if not _number(jitter) or not 0 <= jitter <= 1:
             raise InvalidOption(f"retry.jitter is {jitter!r}; it must be between 0 and 1.", field="retry.jitter")
@@ -75,8 +79,8 @@ class Retry:
             ("factor", float(factor)),
             ("max_delay", cap),
             ("jitter", float(jitter)),
-            ("retry_on", _names(retry_on)),
-            ("never_on", _names(never_on)),
+            ("retry_on", _names(retry_on, "retry.retry_on")),
+            ("never_on", _names(never_on, "retry.never_on")),
         ):
             object.__setattr__(self, name, value)
 
@@ -85,13 +89,14 @@ class Retry:
 
         ``fraction`` in [0, 1) picks the jitter. Exponential backoff with proportional jitter.
         """
+        cap = float(self.max_delay)
         try:
-            plain = self.delay * self.factor ** max(0, failures - 1)
+            plain = min(self.delay * self.factor ** max(0, failures - 1), cap) if self.delay else 0.0
         except OverflowError:
-            plain = float(self.max_delay)
-        plain = min(plain, float(self.max_delay))
-        varied = plain * (1 + self.jitter * (2 * fraction - 1))
-        return Duration(round(min(varied, float(self.max_delay))))
+            plain = cap
+        # Spread evenly below the cap too: cutting off at the cap would let half of a herd come back at one instant.
+        low, high = plain * (1 - self.jitter), min(plain * (1 + self.jitter), cap)
+        return Duration(round(low + (high - low) * fraction))
 
     def allows(self, error_types: Iterable[str]) -> bool:
         """Whether an error of these types (the class and its bases, plain or dotted names) may be retried."""
@@ -117,7 +122,9 @@ class Retry:
     def from_document(document: dict[str, Any], *, base: Retry | None = None) -> Retry:
         """Read a policy; what is left out comes from ``base`` or from the defaults. Raises InvalidOption."""
         if not isinstance(document, dict):
-            raise InvalidOption(f"retry is {document!r}; it must be an object such as {{'max_attempts': 5}}.", field="retry")
+            raise InvalidOption(
+                f"retry is {document!r}; it must be an object such as {{'max_attempts': 5}}.", field="retry"
+            )
         known = set(DEFAULT.document())
         for name in document:
             if name not in known:
@@ -131,7 +138,7 @@ class Retry:
 
 
 def _default_cap(first: Duration) -> Duration:
-    return Duration(24 * first) if first > DEFAULT_CAP else DEFAULT_CAP
+    return Duration(min(24 * first, LONGEST)) if first > DEFAULT_CAP else DEFAULT_CAP
 
 
 def _length(value: str | float, field: str) -> Duration:
@@ -152,10 +159,22 @@ def _whole(value: object, field: str, least: int) -> None:
         )
 
 
-def _names(types: Iterable[type[BaseException] | str]) -> tuple[str, ...]:
+def _names(types: ErrorTypes, field: str) -> tuple[str, ...]:
     if isinstance(types, str | type):
         types = (types,)
-    return tuple(kind if isinstance(kind, str) else kind.__qualname__ for kind in types)
+    if not isinstance(types, Iterable):
+        raise InvalidOption(f"{field} is {types!r}; it must be a list of error types.", field=field)
+    return tuple(_name(kind, field) for kind in types)
+
+
+def _name(kind: object, field: str) -> str:
+    if isinstance(kind, type) and issubclass(kind, BaseException):
+        return kind.__qualname__
+    if isinstance(kind, str) and kind.isprintable() and 0 < len(kind) <= _LONGEST_NAME:
+        return kind
+    raise InvalidOption(
+        f"{field} has {kind!r}.", remedy="Give error classes or their names, such as ConnectionError.", field=field
+    )
 
 
 DEFAULT = Retry()

@@ -19,6 +19,9 @@ INLINE_LIMIT = 16_384
 LOG_CREDIT = 4 * 1_048_576
 """Bytes of logs (the texts in UTF-8) that a runner may send before its first ``credit``."""
 
+NO_DETAILS = msgspec.Raw(b"")
+"""Left out on the wire. Only this very object is: a Raw that is merely equal would be written, as nothing at all."""
+
 
 class Frame(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, omit_defaults=True):
     """One message."""
@@ -85,7 +88,7 @@ class Ended(Frame, frozen=True):
     retry_after: str | float | None = None
     final: bool = False
     sandbox: str = "S0"
-    details: msgspec.Raw = msgspec.Raw(b"")
+    details: msgspec.Raw = NO_DETAILS
 
 
 class Request(Frame, frozen=True):

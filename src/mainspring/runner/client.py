@@ -1,0 +1,173 @@
+"""FrameClient: the platform as code inside a job sees it. Each call is a request frame and its answer.
+
+Works from threads, from async code (which calls it in a thread), and on the event loop's own thread, where it serves
+the channels until the answer is there. In a process of its own a job asks by its own socket. Meets client.Client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from mainspring.clock import Duration
+from mainspring.domain.attempt import Attempt
+from mainspring.domain.event import Event
+from mainspring.domain.frame import Answer, Request
+from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest
+from mainspring.domain.logline import LogLine
+from mainspring.domain.task import Catalog, Task
+from mainspring.domain.worker import Worker
+from mainspring.errors import MainspringError, StoreUnreachable
+from mainspring.runner.link import Link
+from mainspring.runner.running import here
+
+Ask = Callable[[str, bytes], Answer]
+"""Sends a verb and its body, waits, and gives the answer."""
+
+
+class FrameClient:
+    """The verbs of Client over frames."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    def _call(self, verb: str, kind: Any, **arguments: object) -> Any:
+        answer = self._ask(verb, msgspec.json.encode(arguments))
+        if answer.code:
+            raise error_of(answer.code, answer.message)
+        return msgspec.json.decode(answer.body, type=kind)
+
+    def declare(self, catalog: Catalog) -> None:
+        self._call("declare", None, catalog=catalog)
+
+    def submit(self, requests: Sequence[JobRequest]) -> list[int]:
+        found: list[int] = self._call("submit", list[int], requests=list(requests))
+        return found
+
+    def job(self, job: int) -> Job:
+        found: Job = self._call("job", Job, job=job)
+        return found
+
+    def jobs(self, wanted: JobFilter) -> JobPage:
+        found: JobPage = self._call("jobs", JobPage, wanted=wanted)
+        return found
+
+    def count(self, wanted: JobFilter) -> int:
+        found: int = self._call("count", int, wanted=wanted)
+        return found
+
+    def attempts(self, job: int) -> list[Attempt]:
+        found: list[Attempt] = self._call("attempts", list[Attempt], job=job)
+        return found
+
+    def events(
+        self, *, after: int = 0, job: int | None = None, kinds: Sequence[str] = (), limit: int = 1000
+    ) -> list[Event]:
+        found: list[Event] = self._call("events", list[Event], after=after, job=job, kinds=list(kinds), limit=limit)
+        return found
+
+    def last_event(self) -> int:
+        found: int = self._call("last_event", int)
+        return found
+
+    def logs(self, job: int, *, attempt: int | None = None, after: int = 0, limit: int = 10_000) -> list[LogLine]:
+        found: list[LogLine] = self._call("logs", list[LogLine], job=job, attempt=attempt, after=after, limit=limit)
+        return found
+
+    def cancel(self, job: int) -> Job:
+        found: Job = self._call("cancel", Job, job=job)
+        return found
+
+    def retry(self, job: int) -> Job:
+        found: Job = self._call("retry", Job, job=job)
+        return found
+
+    def tasks(self) -> list[Task]:
+        found: list[Task] = self._call("tasks", list[Task])
+        return found
+
+    def workers(self) -> list[Worker]:
+        found: list[Worker] = self._call("workers", list[Worker])
+        return found
+
+    def await_news(self, timeout: Duration) -> None:
+        self._call("await_news", None, timeout=timeout)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def error_of(code: str, message: str) -> MainspringError:
+    """The error of the class that has this code."""
+    classes: list[type[MainspringError]] = [MainspringError]
+    for kind in classes:
+        if kind.code == code:
+            break
+        classes += kind.__subclasses__()
+    else:
+        kind = MainspringError
+    error = kind.__new__(kind)  # the constructors of the classes differ, the base's is enough to carry a text
+    MainspringError.__init__(error, message)
+    return error
+
+
+class Answers:
+    """Who waits for which answer. On the loop's thread only."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._waiting: dict[int, Callable[[Answer], None]] = {}
+
+    def expect(self, take: Callable[[Answer], None]) -> int:
+        """The number for a request; ``take`` gets its answer."""
+        self._number += 1
+        self._waiting[self._number] = take
+        return self._number
+
+    def receive(self, answer: Answer) -> None:
+        """Pass an answer on; one that nobody waits for any more is dropped."""
+        take = self._waiting.pop(answer.number, None)
+        if take is not None:
+            take(answer)
+
+
+class Inside:
+    """Asks from any thread of the runner, for the job whose code asks."""
+
+    def __init__(self, link: Link, answers: Answers) -> None:
+        self._link = link
+        self._answers = answers
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+
+    def ask(self, verb: str, body: bytes) -> Answer:
+        """Send and wait. Raises StoreUnreachable outside any job, or when the coordinator is gone."""
+        running = here.get()
+        if running is None:
+            raise StoreUnreachable(
+                f"{verb} was called in a runner, but outside any job.",
+                remedy="Call it from a task; in a thread of your own run it in contextvars.copy_context() of the job.",
+            )
+        job, claim = running.job, running.claim
+        got: list[Answer] = []
+        if threading.get_ident() == self._thread:
+            number = self._answers.expect(got.append)
+            self._link.send(Request(number, job, claim, verb, msgspec.Raw(body)))
+            self._link.wait_in_place(lambda: bool(got))
+            return got[0]
+        arrived = threading.Event()
+
+        def take(answer: Answer) -> None:
+            got.append(answer)
+            arrived.set()
+
+        def send() -> None:
+            self._link.send(Request(self._answers.expect(take), job, claim, verb, msgspec.Raw(body)))
+
+        self._loop.call_soon_threadsafe(send)
+        arrived.wait()
+        return got[0]

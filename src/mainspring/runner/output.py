@@ -1,0 +1,185 @@
+"""What one job prints, on its way to the coordinator: cleaned, cut to size, in whole lines where possible.
+
+A job is never blocked by its output: what exceeds its room is dropped from the middle, what exceeds the credit waits
+here. Threads write, the event loop takes; a lock of its own per job.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from mainspring.clock import SECOND, Clock, Duration, Instant
+from mainspring.domain.logline import LOG_LIMIT, TAIL_LIMIT, LogChunk
+
+PIECE = 65_536
+"""Bytes of a frame's texts, about: what is taken at once, and the most that waits for the next flush."""
+_MERGED = 16_384
+_PATIENCE = Duration(SECOND)
+"""How long an unfinished line is held back."""
+
+
+class _Piece:
+    """Text of one stream that became one chunk."""
+
+    __slots__ = ("at", "level", "parts", "size", "stream")
+
+    def __init__(self, at: Instant, stream: str, level: str, text: str, size: int) -> None:
+        self.at, self.stream, self.level, self.parts, self.size = at, stream, level, [text], size
+
+    def chunk(self) -> LogChunk:
+        return LogChunk(self.at, self.stream, "".join(self.parts), self.level)
+
+
+class JobLog:
+    """The output of one attempt.
+
+    ``room``: bytes that may still be kept of this job; ``news`` is called, on whatever thread wrote, when there is
+    something to take for the first time, and again when a frame's worth has gathered.
+    """
+
+    def __init__(self, room: int, clock: Clock, news: Callable[[], None]) -> None:
+        self._clock = clock
+        self._news = news
+        self._lock = threading.Lock()
+        self._tail_room = min(room, TAIL_LIMIT)
+        self._head_room = room - self._tail_room
+        self._ready: deque[_Piece] = deque()
+        self._tail: deque[_Piece] = deque()
+        self._tail_size = 0
+        self._cut = 0
+        self._unfinished: dict[str, tuple[Instant, str]] = {}
+        self._waiting = 0
+        self._told = 0
+        self.closed = False
+
+    def write(self, stream: str, text: str, level: str = "") -> None:
+        """Take some output. Safe in any thread; text after the end of the attempt is dropped."""
+        text, size = clean(text)
+        with self._lock:
+            if self.closed or not text:
+                return
+            at, before = self._unfinished.pop(stream, (None, ""))
+            text, size = before + text, len(before.encode()) + size if before else size
+            whole = text.rfind("\n") + 1
+            if whole < len(text) and len(text) - whole <= PIECE:
+                self._unfinished[stream] = (at if at and not whole else self._clock.now(), text[whole:])
+                text = text[:whole]
+                size = len(text.encode())
+            if text:
+                self._admit(at or self._clock.now(), stream, level, text, size)
+            call = self._waiting >= self._told
+            if call:
+                self._told = self._waiting + PIECE
+        if call:
+            self._news()
+
+    def _admit(self, at: Instant, stream: str, level: str, text: str, size: int) -> None:
+        """Into the head while that has room, then into the tail, which forgets its oldest."""
+        if size > PIECE:
+            for part in _parts(text):
+                self._admit(at, stream, level, part, len(part.encode()))
+            return
+        if size <= self._head_room:
+            self._head_room -= size
+            self._waiting += size
+            _append(self._ready, _Piece(at, stream, level, text, size))
+            return
+        self._head_room = 0
+        self._tail_size += size
+        _append(self._tail, _Piece(at, stream, level, text, size))
+        while self._tail_size > self._tail_room:
+            self._forget(self._tail_size - self._tail_room)
+
+    def _forget(self, excess: int) -> None:
+        """Drop the oldest of the tail: a whole piece, or its first lines."""
+        piece = self._tail[0]
+        kept = ""
+        if piece.size > excess:
+            data = "".join(piece.parts).encode()
+            start = data.find(b"\n", excess) + 1 or len(data)
+            kept = data[start:].decode()
+        gone = piece.size - len(kept.encode())
+        self._cut += gone
+        self._tail_size -= gone
+        if kept:
+            piece.parts, piece.size = [kept], piece.size - gone
+        else:
+            self._tail.popleft()
+
+    def take(self, *, most: int = PIECE) -> list[LogChunk]:
+        """What may go into the next frame: about ``most`` bytes, oldest first. An empty list: nothing is ready."""
+        chunks, size = [], 0
+        with self._lock:
+            self._release(self._clock.now() - _PATIENCE)
+            while self._ready and size < most:
+                piece = self._ready.popleft()
+                size += piece.size
+                chunks.append(piece.chunk())
+            self._waiting -= size
+            self._told = PIECE if self.unsettled else 0
+        return chunks
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are ready to be taken."""
+        return self._waiting
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether there is more to take, now or when an unfinished line has waited long enough."""
+        return bool(self._ready or self._unfinished)
+
+    def _release(self, before: int) -> None:
+        for stream, (at, text) in list(self._unfinished.items()):
+            if at <= before:
+                del self._unfinished[stream]
+                self._admit(at, stream, "", text, len(text.encode()))
+
+    def close(self) -> None:
+        """The attempt has ended: all that is kept becomes ready, with a mark where something was cut."""
+        with self._lock:
+            self._release(self._clock.now())
+            self.closed = True
+            if self._cut:
+                kept = f"{LOG_LIMIT // 1_048_576} MiB are kept per job"
+                mark = f"[mainspring: {self._cut:,} bytes cut here; {kept}]\n"
+                self._ready.append(_Piece(self._clock.now(), "mainspring", "", mark, len(mark)))
+            self._ready.extend(self._tail)
+            self._tail.clear()
+
+
+def clean(text: str) -> tuple[str, int]:
+    """The text without what can't be stored (NUL, halves of surrogate pairs: shown escaped), and its size in UTF-8."""
+    if "\0" in text:
+        text = text.replace("\0", "\\x00")
+    if text.isascii():
+        return text, len(text)
+    try:
+        return text, len(text.encode())
+    except UnicodeEncodeError:
+        data = text.encode("utf-8", "backslashreplace")
+        return data.decode(), len(data)
+
+
+def _append(pieces: deque[_Piece], piece: _Piece) -> None:
+    """Add to the last piece where that is of the same kind and small."""
+    last = pieces[-1] if pieces else None
+    if last is None or last.stream != piece.stream or last.level != piece.level or last.size + piece.size > _MERGED:
+        pieces.append(piece)
+    else:
+        last.parts += piece.parts
+        last.size += piece.size
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Parts of at most PIECE bytes, cut behind a line where there is one."""
+    most = PIECE if text.isascii() else PIECE // 4
+    start = 0
+    while start < len(text):
+        stop = start + most
+        if stop < len(text):
+            stop = text.rfind("\n", start, stop) + 1 or stop
+        yield text[start:stop]
+        start = stop

@@ -88,7 +88,7 @@ def event_wire(event: Event) -> dict[str, Any]:
         "to": event.target.value,
         "attempt": event.attempt,
         "actor": event.actor,
-        "detail": event.detail,
+        "detail": _detail(event.detail),
     }
 
 
@@ -145,6 +145,13 @@ def task_wire(task: Task) -> dict[str, Any]:
         "code_hash": task.code_hash,
         "argv": list(task.argv),
     }
+
+
+def _detail(detail: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What more there is to say; the due instant is a time like all others."""
+    if detail is None or not isinstance(detail.get("due"), int):
+        return detail
+    return detail | {"due": instant_text(Instant(detail["due"]))}
 
 
 def _time(moment: Instant | None) -> str | None:

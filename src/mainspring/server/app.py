@@ -71,7 +71,7 @@ def _sweep(store: Store, settings: Settings, stack: ExitStack) -> Drive:
     stop = threading.Event()
     turn = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
     drive = Drive(turn, store.clock, lambda length: stop.wait(seconds(length)))
-    thread = threading.Thread(target=drive.run, args=(stop,), name="mainspring-sweep")
+    thread = threading.Thread(target=drive.run, args=(stop.is_set,), name="mainspring-sweep")
     thread.start()
     stack.callback(thread.join)
     stack.callback(stop.set)

@@ -1,0 +1,198 @@
+"""A real server process on a real SQLite file, and a worker by hand that moves jobs as a real one does."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+
+from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock
+from mainspring.domain.attempt import Ending, Failure
+from mainspring.domain.ids import JobId, WorkerId
+from mainspring.domain.retry import Retry
+from mainspring.domain.states import Outcome
+from mainspring.domain.task import Catalog, Executor, Task
+from mainspring.domain.worker import WorkerState
+from mainspring.engine.claiming import Claimed, Claimer
+from mainspring.engine.held import Limits, Room
+from mainspring.store import Store, Transaction, catalog, lanes, workers
+from mainspring.store.workers import Hello
+from mainspring.transitions.ended import Report, end
+
+PROGRAM = """
+import sys
+from mainspring.domain.setting import Settings
+from mainspring.errors import MainspringError
+from mainspring.server.app import run
+try:
+    sys.exit(run(database=sys.argv[1], host=sys.argv[2], port=int(sys.argv[3]), settings=Settings()))
+except MainspringError as error:
+    print(error, file=sys.stderr)
+    sys.exit(error.exit_status)
+"""
+
+API = "/api/v1"
+LEASE = Duration(60 * SECOND)
+
+T = TypeVar("T")
+
+
+def eventually(look: Callable[[], T], *, within: Duration = Duration(10 * SECOND)) -> T:
+    """What ``look`` answers as soon as it is true."""
+    clock = SystemClock()
+    deadline = clock.monotonic() + within
+    while True:
+        found = look()
+        if found:
+            return found
+        assert clock.monotonic() < deadline, f"still {found!r}"
+        clock.wait(Duration(10 * MILLISECOND))
+
+
+class Serving:
+    """One server process."""
+
+    def __init__(self, directory: Path, *, host: str = "127.0.0.1", port: int = 0, database: str = "") -> None:
+        self.database = database or f"sqlite:///{directory}/main.db"
+        self._said = directory / "said.txt"
+        with self._said.open("w") as stderr:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", PROGRAM, self.database, host, str(port)],
+                stderr=stderr,
+                stdout=stderr,
+                cwd=directory,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            )
+        self.url = ""
+
+    def wait_until_up(self) -> Serving:
+        """Come back when it takes requests."""
+        self.url = eventually(self._address)
+        self.http = httpx2.Client(base_url=self.url, trust_env=False, timeout=30)
+        return self
+
+    def _address(self) -> str:
+        found = re.search(r"listening at (http://\S+)", self.said)
+        assert found or self.process.poll() is None, self.said
+        return found[1] if found else ""
+
+    @property
+    def said(self) -> str:
+        """All that it wrote."""
+        return self._said.read_text()
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Its exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(10)
+
+    def close(self) -> None:
+        if self.url:
+            self.http.close()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def submit(self, task: str = "shop.echo", **fields: Any) -> dict[str, Any]:
+        """A new job that must be taken."""
+        answer = self.http.post(f"{API}/jobs", json={"task": task, **fields})
+        assert answer.status_code == 201, answer.text
+        job: dict[str, Any] = answer.json()
+        return job
+
+    def job(self, number: int) -> dict[str, Any]:
+        answer = self.http.get(f"{API}/jobs/{number}")
+        assert answer.status_code == 200, answer.text
+        job: dict[str, Any] = answer.json()
+        return job
+
+    def raw(self, request: bytes, *, host: str = "127.0.0.1") -> bytes:
+        """Send bytes as they are and read until the server hangs up."""
+        with socket.create_connection((host, self.port), timeout=20) as connection:
+            connection.sendall(request)
+            data = b""
+            while piece := connection.recv(65_536):
+                data += piece
+            return data
+
+
+def task(name: str, properties: dict[str, Any], required: list[str]) -> Task:
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return Task(
+        name=f"shop.{name}",
+        app="shop",
+        executor=Executor.ASYNC,
+        queue="shop",
+        schema=schema,
+        retry=Retry().document(),
+        code_hash="1",
+    )
+
+
+CATALOG = Catalog(
+    app="shop",
+    code_hash="1",
+    tasks=(
+        task("echo", {"text": {}, "count": {"type": "integer"}}, []),
+        task("receipt", {"order_id": {"type": "integer"}}, ["order_id"]),
+    ),
+)
+
+
+class HandWorker:
+    """Claims and ends jobs as a worker's turn does, one at a time and when the test says so."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.id = WorkerId(0)
+        self._known: dict[int, Claimed] = {}
+
+    def arrive(self) -> None:
+        """Declare the catalog and register as a live worker that can run it."""
+
+        def work(tx: Transaction) -> WorkerId:
+            catalog.declare(tx, CATALOG)
+            worker = workers.register(tx, self._hello())
+            workers.beat(tx, worker, WorkerState.ACTIVE, LEASE)
+            return worker
+
+        self.id = self._store.write(work)
+
+    def leave(self) -> None:
+        self._store.write(lambda tx: workers.beat(tx, self.id, WorkerState.STOPPED, LEASE))
+
+    def _hello(self) -> Hello:
+        names = [one.name for one in CATALOG.tasks]
+        return Hello("00ff", "alpha", "here", 1, "shop", "1", "0.1.0", [], {"disk": "fast"}, 4, names, {"runners": [2]})
+
+    def claim(self, queue: str) -> int:
+        """Take the next job of a queue; its number."""
+
+        def work(tx: Transaction) -> list[Claimed]:
+            room = Room(Limits(slots=1, processes=0), [], shared_open=True, alone_open=False)
+            open_lanes = [lane for lane in lanes.all_lanes(tx) if lane.queue == queue]
+            claimer = Claimer(self.id, LEASE, f"worker:{self.id}")
+            return claimer.claim(tx, open_lanes, room, None, alone_runner=False, avoid=()).jobs
+
+        (claimed,) = self._store.write(work)
+        number = claimed.grant.left.job
+        self._known[number] = claimed
+        return number
+
+    def end(self, job: int, outcome: Outcome, *, result: bytes | None = None, failure: Failure | None = None) -> None:
+        claimed = self._known.pop(job)
+        ending = Ending(JobId(job), claimed.grant.claim, outcome, result=result, failure=failure)
+        report = Report(ending, claimed.policy, alone=False)
+        self._store.write(lambda tx: end(tx, [report], f"worker:{self.id}"))

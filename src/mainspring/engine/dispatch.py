@@ -271,8 +271,10 @@ class Dispatch:
         return jobs.renew(tx, pairs, Instant(tx.now + self._timing.lease)) | ending
 
     def _claim(self, tx: Transaction, room: Room) -> Claims:
-        if self._draining_until is not None or not self._runners or not room.total:
+        if self._draining_until is not None or not self._runners:
             return Claims([], more=False, alone_waits=False)
+        if not room.total:
+            return Claims([], more=True, alone_waits=False)  # still hungry: the next end makes room
         if self._lane_count < 0:
             self._read_lanes(tx)
         alone = any(runner.alone and not runner.recycling for runner in self._runners.values())

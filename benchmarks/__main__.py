@@ -1,0 +1,61 @@
+"""``python -m benchmarks [NAME ...] [--quick] [--record]``: measure and print one table.
+
+Names: enqueue, drain, pickup, chain, start, idle (default: all). What stands behind ``--`` goes to the worker of drain:
+``python -m benchmarks drain -- --slots 200 --runners 2``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+
+from benchmarks import drain, enqueue, idle, latency, report, start
+from mainspring.store.sqlite import filesystem
+
+
+def main() -> int:
+    """Exit 0 when every budget is met, 1 when one is short."""
+    words = sys.argv[1:]
+    words, behind = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure (default: all)")
+    parser.add_argument("--quick", action="store_true", help="a short form, under a minute: for a look, not for figures")
+    parser.add_argument("--record", action="store_true", help="append the run to benchmarks/history")
+    parser.add_argument("--jobs", type=int, default=0, help="jobs of a drain (default 50,000)")
+    parser.add_argument("--pairs", type=int, default=0, help="pairs of runs of a drain (default 3)")
+    chosen = parser.parse_args(words)
+    quick = chosen.quick
+    every: dict[str, Callable[[], list[report.Line]]] = {
+        "enqueue": lambda: enqueue.measure(quick=quick),
+        "drain": lambda: drain.measure(
+            quick=quick, arguments=tuple(behind), jobs=chosen.jobs, pairs=chosen.pairs
+        ),
+        "pickup": lambda: latency.pickup(quick=quick),
+        "chain": lambda: latency.chain(quick=quick),
+        "start": lambda: start.measure(quick=quick),
+        "idle": lambda: idle.measure(quick=quick),
+    }
+    if unknown := set(chosen.names) - set(every):
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(every)}")
+    lines = []
+    for name in chosen.names or every:
+        print(f"measuring {name} ...", file=sys.stderr, flush=True)
+        lines += every[name]()
+    folder = tempfile.gettempdir()
+    report.show(lines, folder=f"{folder} ({filesystem_of(folder)})")
+    if chosen.record:
+        report.record(lines, quick=quick)
+    return 1 if any(line.verdict == "short" for line in lines) else 0
+
+
+def filesystem_of(folder: str) -> str:
+    """The kind of file system, for the title."""
+    from pathlib import Path
+
+    return filesystem(Path(folder)) or "unknown"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""Enqueue: jobs stored per second, one by one and in bulk, each acknowledged once it is durable.
+
+Raw baseline: the same four rows of each job in plain sqlite3, one transaction a job, or batches of 1,000.
+"""
+
+from __future__ import annotations
+
+import time
+
+from benchmarks import raw
+from benchmarks.app import app
+from benchmarks.drain import CHUNK
+from benchmarks.place import Place
+from benchmarks.report import Line, paired
+
+
+def measure(*, quick: bool) -> list[Line]:
+    """Two lines."""
+    single, bulk, pairs = (200, 5_000, 1) if quick else (1_000, 50_000, 3)
+    singles, bulks = [], []
+    for _ in range(pairs):
+        with Place() as place, place.sdk():
+            store = raw.RawStore(place.folder / "raw.db")
+            app.tasks["noop"].submit()  # opens, migrates and declares
+            limit = store.insert(single, batch=1)
+            singles.append((_one_by_one(single), limit))
+            limit = store.insert(bulk, batch=1_000)
+            bulks.append((_in_bulk(bulk), limit))
+            store.close()
+    return [
+        paired(
+            "enqueue one by one",
+            "jobs/s",
+            singles,
+            raw_is="one transaction a job",
+            more_is_better=True,
+            note=f"{single:,} submits, one after the other",
+        ),
+        paired(
+            "enqueue in bulk",
+            "jobs/s",
+            bulks,
+            raw_is="batches of 1,000",
+            more_is_better=True,
+            note=f"submit_many, {bulk:,} jobs, at most {CHUNK:,} a call",
+        ),
+    ]
+
+
+def _one_by_one(count: int) -> float:
+    task, started = app.tasks["noop"], time.perf_counter()
+    for _ in range(count):
+        task.submit()
+    return count / (time.perf_counter() - started)
+
+
+def _in_bulk(count: int) -> float:
+    task, started = app.tasks["noop"], time.perf_counter()
+    for start in range(0, count, CHUNK):
+        task.submit_many({} for _ in range(min(CHUNK, count - start)))
+    return count / (time.perf_counter() - started)

@@ -1,0 +1,95 @@
+"""Latency: from a submit in another process to the first line of the job on an idle worker, and the hop in a chain.
+
+Raw baseline: what the disk alone takes for the two commits (submit, claim) that lie between, in plain sqlite3.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+
+from benchmarks import raw
+from benchmarks.app import app
+from benchmarks.place import Place
+from benchmarks.report import Line, percentile
+
+
+def pickup(*, quick: bool) -> list[Line]:
+    """Two lines: p50 and p99."""
+    samples = 40 if quick else 200
+    with Place() as place, place.sdk():
+        place.worker()
+        place.until_ready()
+        app.tasks["stamp"].submit(number=-1).result(timeout="30s")  # everything is loaded now
+        submitted, disk = {}, []
+        store = raw.RawStore(place.folder / "raw.db")
+        for number in range(samples):
+            time.sleep(random.uniform(0.01, 0.04))  # the worker is idle again, and not in step with us
+            submitted[number] = time.monotonic_ns()
+            app.tasks["stamp"].submit(number=number).result(timeout="30s")
+            disk.append(_two_commits(store))
+        store.close()
+        taken = [(at - submitted[number]) / 1e6 for number, at in place.stamps() if number >= 0]
+    floor = percentile(disk, 0.5)
+    if len(taken) != samples:
+        raise SystemExit(f"{len(taken)} of {samples} samples arrived")
+    return [
+        Line(
+            "pick-up on an idle worker, p50",
+            percentile(taken, 0.5),
+            "ms",
+            raw=floor,
+            raw_is="its two commits alone",
+            budget=3,
+            budget_text="<= 3 ms",
+            note=f"{samples} samples, from before submit to the first line of the job",
+        ),
+        Line(
+            "pick-up on an idle worker, p99",
+            percentile(taken, 0.99),
+            "ms",
+            raw=percentile(disk, 0.99),
+            raw_is="its two commits alone",
+            budget=15,
+            budget_text="<= 15 ms",
+            note=f"worst {max(taken):.1f} ms",
+        ),
+    ]
+
+
+def chain(*, quick: bool) -> list[Line]:
+    """One line: the median hop."""
+    hops = 50 if quick else 500
+    with Place() as place, place.sdk():
+        store = raw.RawStore(place.folder / "raw.db")
+        disk = [_two_commits(store) for _ in range(hops)]
+        store.close()
+        place.worker()
+        place.until_ready()
+        app.tasks["stamp"].submit(number=-1).result(timeout="30s")
+        app.tasks["hop"].submit(left=hops)
+        place.until("the chain", lambda: place.stamps()[-1][0] == 0, within=120)
+        times = [at for number, at in place.stamps() if number >= 0]
+    lengths = [(later - earlier) / 1e6 for earlier, later in zip(times, times[1:], strict=False)]
+    return [
+        Line(
+            "hop in a chain of jobs, p50",
+            percentile(lengths, 0.5),
+            "ms",
+            raw=percentile(disk, 0.5),
+            raw_is="its two commits alone",
+            budget=3,
+            budget_text="<= 3 ms",
+            note=f"{hops} hops, each submitted by the one before; p99 {percentile(lengths, 0.99):.1f} ms",
+        )
+    ]
+
+
+def _two_commits(store: raw.RawStore) -> float:
+    """Milliseconds for a job to be stored and claimed; its end is not counted."""
+    started = time.perf_counter()
+    store.insert(1, batch=1)
+    claims = store.claim(1)
+    took = (time.perf_counter() - started) * 1e3
+    store.end(claims)
+    return took

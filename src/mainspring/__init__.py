@@ -7,29 +7,18 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # checkers know the name; importing typing alone would cost 15 ms
 if TYPE_CHECKING:
-    from mainspring import errors as errors
-    from mainspring.domain.attempt import Attempt as Attempt
-    from mainspring.domain.event import Event as Event
-    from mainspring.domain.logline import LogLine as LogLine
-    from mainspring.domain.retry import Retry as Retry
-    from mainspring.domain.states import Outcome as Outcome
-    from mainspring.domain.states import State as State
-    from mainspring.errors import JobCancelled as JobCancelled
-    from mainspring.errors import JobDead as JobDead
-    from mainspring.errors import JobNotSucceeded as JobNotSucceeded
-    from mainspring.errors import MainspringError as MainspringError
-    from mainspring.errors import RetryAfter as RetryAfter
-    from mainspring.errors import WaitTimeout as WaitTimeout
-    from mainspring.sdk.app import Mainspring as Mainspring
-    from mainspring.sdk.context import Context as Context
-    from mainspring.sdk.context import current as current
-    from mainspring.sdk.handle import Handle as Handle
-    from mainspring.sdk.handle import Handle as Job  # noqa: F401 - public under both names
-    from mainspring.sdk.later import Node as Node
-    from mainspring.sdk.later import Unique as Unique
-    from mainspring.sdk.later import Workflow as Workflow
-    from mainspring.sdk.later import cron as cron
-    from mainspring.sdk.later import every as every
+    from mainspring import errors
+    from mainspring.domain.attempt import Attempt
+    from mainspring.domain.event import Event
+    from mainspring.domain.logline import LogLine
+    from mainspring.domain.retry import Retry
+    from mainspring.domain.states import Outcome, State
+    from mainspring.errors import JobCancelled, JobDead, JobNotSucceeded, MainspringError, RetryAfter, WaitTimeout
+    from mainspring.sdk.app import Mainspring
+    from mainspring.sdk.context import Context, current
+    from mainspring.sdk.handle import Handle
+    from mainspring.sdk.handle import Handle as Job
+    from mainspring.sdk.later import Node, Unique, Workflow, cron, every
 
 __version__ = "0.1.0"
 
@@ -59,7 +48,31 @@ _HOMES = {
 }
 """Where each name lives; behind a colon its name there."""
 
-__all__ = [*_HOMES, "errors"]  # noqa: PLE0604 - all are texts
+__all__ = [
+    "Attempt",
+    "Context",
+    "Event",
+    "Handle",
+    "Job",
+    "JobCancelled",
+    "JobDead",
+    "JobNotSucceeded",
+    "LogLine",
+    "Mainspring",
+    "MainspringError",
+    "Node",
+    "Outcome",
+    "Retry",
+    "RetryAfter",
+    "State",
+    "Unique",
+    "WaitTimeout",
+    "Workflow",
+    "cron",
+    "current",
+    "errors",
+    "every",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -61,6 +61,7 @@ class Parameters:
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call as JSON-ready parameters. Raises InvalidParameters naming the first wrong one."""
         given = self._named(args, kwargs)
+        self._check_names(given)
         params: dict[str, Any] = {}
         for name, value in given.items():
             if type(value) in _PLAIN:
@@ -87,14 +88,9 @@ class Parameters:
 
     def values(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """JSON-ready parameters as values of the annotated types. Raises InvalidParameters."""
+        self._check_names(params)
         known = {name: value for name, value in params.items() if name in self.names}
         others = {name: value for name, value in params.items() if name not in self.names}
-        if others and not self._open:
-            name = next(iter(others))
-            raise self._refusal(name, f"there is no parameter {name!r}", near(name, self.names))
-        missing = [name for name in self.names if name in self.required and name not in known]
-        if missing:
-            raise self._refusal(missing[0], f"parameter {missing[0]!r} is missing")
         try:
             found = _present(msgspec.convert(known, self._struct, dec_hook=decode_other))
             if self._others is not None:
@@ -102,6 +98,15 @@ class Parameters:
         except msgspec.ValidationError as error:
             raise self._misfit(str(error)) from error
         return found | others
+
+    def _check_names(self, given: Mapping[str, Any]) -> None:
+        """Nothing unknown, nothing missing."""
+        for name in given:
+            if name not in self.names and not self._open:
+                raise self._refusal(name, f"there is no parameter {name!r}", near(name, self.names))
+        missing = next((name for name in self.names if name in self.required and name not in given), None)
+        if missing is not None:
+            raise self._refusal(missing, f"parameter {missing!r} is missing")
 
     def with_context(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         """The arguments of a plain call that left the Context to us, by name and with it; None for any other call."""

@@ -57,11 +57,11 @@ class Context:
         self._report = report
         self._said: dict[str, Any] = {}
         self._cancelled = False
-        # A reentrant lock, as a signal handler may ask to stop while this very thread waits.
-        self._asked = threading.Condition()
-        before = msgspec.json.decode(earlier or b"null")
-        if isinstance(before, dict) and "details" in before:
-            self._said["details"] = before["details"]
+        self._asked: threading.Condition | None = None  # made by the first who waits: most never do
+        if earlier not in (b"null", b""):
+            before = msgspec.json.decode(earlier)
+            if isinstance(before, dict) and "details" in before:
+                self._said["details"] = before["details"]
 
     @property
     def detached(self) -> bool:
@@ -114,17 +114,21 @@ class Context:
         For plain functions, instead of sleeping: async code awaits.
         """
         until = _clock.monotonic() + duration(length)
-        with self._asked:
+        # A reentrant lock, as a signal handler may ask to stop while this very thread waits.
+        asked = self._asked = self._asked or threading.Condition()
+        with asked:
             while not self._cancelled and (left := until - _clock.monotonic()) > 0:
                 # In slices, as a signal that comes between the check and the wait rings nobody.
-                self._asked.wait(seconds(Duration(min(left, _SLICE))))
+                asked.wait(seconds(Duration(min(left, _SLICE))))
         return self._cancelled
 
     def ask_to_stop(self) -> None:
         """For runners: from now on ``cancelled`` is true. Safe in a signal handler."""
         self._cancelled = True
-        with self._asked:
-            self._asked.notify_all()
+        asked = self._asked
+        if asked is not None:
+            with asked:
+                asked.notify_all()
 
     def _say(self, document: dict[str, Any]) -> None:
         data = checked_json(document, "details", limit=DETAILS_LIMIT, enc_hook=encode_other)
@@ -143,6 +147,11 @@ def current() -> Context:
     It follows async tasks and ``asyncio.to_thread``; a thread started by hand must be handed the Context.
     """
     return _running.get()
+
+
+def enter(context: Context) -> None:
+    """For runners: make it the current one until the asyncio task, or the call under a copied context, is over."""
+    _running.set(context)
 
 
 @contextmanager

@@ -11,11 +11,12 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from mainspring.clock import duration, duration_text
-from mainspring.domain.job import PRIORITY_DEFAULT, PRIORITY_FIRST, PRIORITY_LAST
+from mainspring.clock import duration, duration_text, instant, instant_text
+from mainspring.domain.job import PRIORITY_DEFAULT, PRIORITY_FIRST, PRIORITY_LAST, JobRequest
 from mainspring.domain.retry import DEFAULT, Retry
 from mainspring.domain.task import checked_name
 from mainspring.errors import InvalidDuration, InvalidInstant, InvalidOption, NotYetSupported, near
+from mainspring.sdk.codec import encode_other
 
 Length = str | float | timedelta
 """A duration: ``"250ms"``, ``"30s"``, ``"10m"``, a number of seconds, or a timedelta."""
@@ -112,11 +113,35 @@ def submit_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     if "retry" in fields:
         policy = fields["retry"]
         fields["retry"] = policy.document() if isinstance(policy, Retry) else policy
-    if isinstance(fields.get("run_at"), datetime):
-        if fields["run_at"].tzinfo is None:
-            raise InvalidInstant(fields["run_at"].isoformat(), field="run_at")
-        fields["run_at"] = fields["run_at"].isoformat()
+    if "run_at" in fields:
+        fields["run_at"] = _moment(fields["run_at"])
+    if "meta" in fields:
+        fields["meta"] = _plain(fields["meta"])
+    try:
+        msgspec.convert({"task": "", **fields}, JobRequest)
+    except msgspec.ValidationError as error:
+        said, _, where = str(error).rpartition(" - at `$.")
+        name = where.partition("[")[0].rstrip("`").rstrip(".")
+        raise InvalidOption(f"{name} is {fields.get(name)!r}: {said[:1].lower()}{said[1:]}.", field=name) from error
     return fields
+
+
+def _plain(meta: object) -> object:
+    try:
+        plain: object = msgspec.to_builtins(meta, enc_hook=encode_other)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise InvalidOption(f"meta can't be written as JSON: {error}.", field="meta") from error
+    return plain
+
+
+def _moment(value: object) -> str:
+    text = value.isoformat() if isinstance(value, datetime) else value
+    if not isinstance(text, str):
+        raise InvalidInstant(value, field="run_at")
+    try:
+        return instant_text(instant(text))
+    except InvalidInstant as error:
+        raise InvalidInstant(text, field="run_at") from error
 
 
 def _refuse_others(options: Mapping[str, Any], known: frozenset[str], later: frozenset[str], what: str) -> None:

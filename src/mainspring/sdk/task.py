@@ -15,7 +15,7 @@ import msgspec
 from mainspring.domain.job import JobRequest
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.task import Executor, Task
-from mainspring.errors import InvalidInput, InvalidTask
+from mainspring.errors import InvalidInput, InvalidTask, NotYetSupported
 from mainspring.sdk.binding import Parameters
 from mainspring.sdk.codec import encode_other
 from mainspring.sdk.fingerprint import code_hash
@@ -228,4 +228,6 @@ class Submission(Generic[P, R]):
         return await in_thread(self.submit_many, rows)
 
     def _request(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobRequest:
+        if "connection" in kwargs and "connection" not in self._task.parameters.names:
+            raise NotYetSupported("connection")
         return JobRequest(task=self._task.name, params=self._task.parameters.bind(args, kwargs), **self._fields)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING
 
 from mainspring.domain.event import Event
-from mainspring.sdk.waiting import SLICE, in_thread, news
+from mainspring.sdk.waiting import AT_ONCE, SLICE, in_thread, news
 
 if TYPE_CHECKING:
     from mainspring.client import Client
@@ -24,15 +24,19 @@ def stream(
 
 
 def _pages(client: Callable[[], Client], kinds: tuple[str, ...], after: int, *, forever: bool) -> Iterator[Event]:
+    wait = AT_ONCE
     while True:
         page = client().events(after=after, kinds=kinds, limit=_PAGE)
         for event in page:
             after = event.seq
             yield event
-        if len(page) < _PAGE:
-            if not forever:
-                return
-            client().await_news(SLICE)
+        if page:
+            wait = AT_ONCE
+        elif not forever:
+            return
+        else:
+            client().await_news(wait)
+            wait = SLICE
 
 
 async def stream_async(
@@ -41,15 +45,19 @@ async def stream_async(
     """The same without blocking the loop."""
     opened = await in_thread(client)
     cursor = await in_thread(_start, opened, after, forever=forever)
+    wait = AT_ONCE
     while True:
         page = await in_thread(client().events, after=cursor, kinds=kinds, limit=_PAGE)
         for event in page:
             cursor = event.seq
             yield event
-        if len(page) < _PAGE:
-            if not forever:
-                return
-            await news(client(), SLICE)
+        if page:
+            wait = AT_ONCE
+        elif not forever:
+            return
+        else:
+            await news(client(), wait)
+            wait = SLICE
 
 
 def _start(client: Client, after: int | None, *, forever: bool) -> int:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import msgspec
 
-from mainspring.clock import Duration, duration_text
+from mainspring.clock import duration_text
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job
 from mainspring.domain.logline import LogLine
 from mainspring.domain.states import FINAL, State
 from mainspring.errors import JobCancelled, JobDead, WaitTimeout
-from mainspring.sdk.waiting import SLICE, Deadline, in_thread, news
+from mainspring.sdk.waiting import AT_ONCE, SLICE, Deadline, in_thread, news
 
 if TYPE_CHECKING:
     from mainspring.client import Client
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 R_co = TypeVar("R_co", covariant=True)
 
 _PAGE = 1000
-_AT_ONCE = Duration(0)
 
 
 class Handle(Generic[R_co]):
@@ -84,7 +83,7 @@ class Handle(Generic[R_co]):
         WaitTimeout; the job goes on after that.
         """
         deadline = Deadline(timeout)
-        wait = _AT_ONCE  # so that a listener stands before the second look, and the end between them is heard
+        wait = AT_ONCE
         while self._look().state not in FINAL:
             if deadline.passed:
                 raise self._too_late(deadline)
@@ -95,7 +94,7 @@ class Handle(Generic[R_co]):
     async def aresult(self, timeout: str | float | None = None) -> R_co:  # noqa: ASYNC109 - the same as ``result``
         """``result`` for async code."""
         deadline = Deadline(timeout)
-        wait = _AT_ONCE
+        wait = AT_ONCE
         while (await in_thread(self._look)).state not in FINAL:
             if deadline.passed:
                 raise self._too_late(deadline)
@@ -132,7 +131,7 @@ class Handle(Generic[R_co]):
 
         ``after``: the ``seq`` of the last event seen, to go on from there.
         """
-        wait, ended = _AT_ONCE, False
+        wait, ended = AT_ONCE, False
         while not ended:
             page, ended = self._news(after)
             for event in page:
@@ -144,7 +143,7 @@ class Handle(Generic[R_co]):
 
     async def awatch(self, after: int = 0) -> AsyncIterator[Event]:
         """``watch`` for async code."""
-        wait, ended = _AT_ONCE, False
+        wait, ended = AT_ONCE, False
         while not ended:
             page, ended = await in_thread(self._news, after)
             for event in page:

@@ -6,6 +6,7 @@ Callers look first and wait then; nothing here knows what they look for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -23,6 +24,9 @@ T = TypeVar("T")
 
 SLICE = Duration(SECOND // 2)
 """The longest wait for one hint."""
+
+AT_ONCE = Duration(0)
+"""The first wait: it only sets up the listener, so that what comes after the next look is heard."""
 
 _clock = SystemClock()
 _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[int, int], asyncio.Task[None]]] = WeakKeyDictionary()
@@ -61,6 +65,10 @@ async def news(client: Client, length: Duration) -> None:
     """
     import asyncio
 
+    if length == AT_ONCE:
+        with suppress(MainspringError):
+            await in_thread(client.await_news, AT_ONCE)
+        return
     loop = asyncio.get_running_loop()
     waits = _shared.setdefault(loop, {})
     key = (id(client), current().job_id)

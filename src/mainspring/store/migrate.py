@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mainspring import faults
 from mainspring.errors import SchemaTooNew
-from mainspring.store.sqlite import SqliteEngine, translated
+from mainspring.store.sqlite import SqliteEngine
+from mainspring.store.sqlite_errors import translated
 from mainspring.store.statements import migrations
 
 VERSION_TABLE = "schema/create_version"

@@ -6,9 +6,12 @@ commit only; no connection is used across a fork; the library must be free of th
 
 from __future__ import annotations
 
+import ctypes
 import os
 import queue
 import threading
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -19,24 +22,21 @@ import apsw
 
 from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
-from mainspring.errors import (
-    EngineTooOld,
-    NetworkFilesystem,
-    StoreBusy,
-    StoreCorrupt,
-    StoreError,
-    StoreReadOnly,
-    StoreUnreachable,
-)
+from mainspring.errors import StoreError, StoreUnreachable
+from mainspring.store.sqlite_errors import translated
+from mainspring.store.sqlite_place import check_engine, check_place
+from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0414 - benchmarks ask it here
 from mainspring.store.statements import statement
 
 T = TypeVar("T")
 Work = Callable[["Transaction"], T]
 
-_SOUND_ENGINE = (3, 51, 3)
 _LOCK_PATIENCE = Duration(10 * SECOND)
 _GROUP = 500
-_NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "ncpfs", "glusterfs", "lustre"}
+_IDLE_READERS = 8
+_WAL_KEPT = 64 * 1_048_576
+_RUINOUS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.ReadOnlyError, apsw.NoMemError)
+"""After these nothing of the transaction can be kept."""
 
 
 class Transaction:
@@ -71,7 +71,7 @@ class SqliteEngine:
     Otherwise one writer thread takes all writes that wait into one transaction.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - composition
         self, path: str, *, clock: Clock, chance: Chance, inline: bool, durable: bool = True, read_only: bool = False
     ) -> None:
         self.path = path
@@ -81,14 +81,17 @@ class SqliteEngine:
         self._durable = durable
         self._read_only = read_only
         self._local = threading.local()
-        self._readers: list[apsw.Connection] = []
+        self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._idle: deque[apsw.Connection] = deque()
         self._lock = threading.RLock()
         self._closed = False
+        self._inherited = False
         check_engine()
         if not self.memory:
             check_place(Path(path))
         self._connection = self._open()
         self._writer = None if inline or self.memory else _Writer(self)
+        _engines.add(self)
 
     # --- transactions -----------------------------------------------------------------------------------------
 
@@ -97,40 +100,57 @@ class SqliteEngine:
 
         Raises what ``work`` raised, with nothing changed; StoreBusy when the lock or the disk was not available.
         """
+        self._check_usable()
         if self._writer is not None:
             return self._writer.run(work, before_commit)
         with self._lock:
+            if self._connection.in_transaction:
+                raise _nested()
             value: T = self.run_group([_Item(work, before_commit)])[0].result()
             return value
 
     def read(self, work: Work[T]) -> T:
         """Run ``work`` on a snapshot that sees every commit so far."""
+        self._check_usable()
         if self._writer is None:
-            with self._lock, translated(self.path):
-                return work(Transaction(self._connection, self.clock.now(), self.chance))
-        connection = self._reader()
+            with self._lock:
+                # In memory there is nobody else, and inside a transaction of ours the snapshot is there already.
+                alone = self.memory or self._connection.in_transaction
+                return self._look(self._connection, work) if alone else self._read_on(self._connection, work)
+        connection = self._borrow()
+        try:
+            return self._read_on(connection, work)
+        finally:
+            self._give_back(connection)
+
+    def _read_on(self, connection: apsw.Connection, work: Work[T]) -> T:
         with translated(self.path):
             connection.execute("begin")
             try:
-                return work(Transaction(connection, self.clock.now(), self.chance))
+                return self._look(connection, work)
             finally:
-                connection.execute("commit")
+                if connection.in_transaction:
+                    connection.execute("commit")
+
+    def _look(self, connection: apsw.Connection, work: Work[T]) -> T:
+        with translated(self.path):
+            return work(Transaction(connection, self.clock.now(), self.chance))
 
     def run_group(self, items: list[_Item]) -> list[Future[Any]]:
         """All items in one commit, each in a savepoint of its own; the futures are resolved after the commit."""
         connection = self._connection
-        outcomes: list[tuple[bool, Any]] = []
+        outcomes: list[tuple[bool, Any]]
         try:
             with translated(self.path):
                 connection.execute("begin immediate")
                 try:
                     transaction = Transaction(connection, self.clock.now(), self.chance)
-                    for item in items:
-                        outcomes.append(_attempt(connection, transaction, item, alone=len(items) == 1))
-                    if len(items) == 1 and not outcomes[0][0]:
-                        connection.execute("rollback")
-                    else:
+                    alone = len(items) == 1
+                    outcomes = [self._attempt(transaction, item, alone=alone) for item in items]
+                    if not alone or outcomes[0][0]:
                         connection.execute("commit")
+                    elif connection.in_transaction:
+                        connection.execute("rollback")
                 except BaseException:
                     if connection.in_transaction:
                         connection.execute("rollback")
@@ -146,6 +166,27 @@ class SqliteEngine:
                 item.future.set_exception(value)
         return [item.future for item in items]
 
+    def _attempt(self, transaction: Transaction, item: _Item, *, alone: bool) -> tuple[bool, Any]:
+        """Run one item; what it changed is undone when it raises, what the others did stays."""
+        connection = self._connection
+        if not alone:
+            connection.execute("savepoint item")
+        try:
+            with translated(self.path):
+                value = item.work(transaction)
+                if item.before_commit is not None:
+                    item.before_commit()
+        except BaseException as error:
+            if not alone:
+                if isinstance(error.__cause__, _RUINOUS):
+                    raise
+                connection.execute("rollback to item")
+                connection.execute("release item")
+            return False, error
+        if not alone:
+            connection.execute("release item")
+        return True, value
+
     def script(self, text: str) -> None:
         """Run a migration script; the caller holds the transaction."""
         self._connection.execute(text)
@@ -157,14 +198,18 @@ class SqliteEngine:
 
     # --- connections ------------------------------------------------------------------------------------------
 
-    def _reader(self) -> apsw.Connection:
-        connection = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._open()
-            self._local.connection = connection
-            with self._lock:
-                self._readers.append(connection)
-        return connection
+    def _borrow(self) -> apsw.Connection:
+        """A reading connection that nobody uses. As many exist as threads ever read at once."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._open()
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        if self._closed or connection.in_transaction or len(self._idle) >= _IDLE_READERS:
+            connection.close()
+        else:
+            self._idle.append(connection)
 
     def _open(self) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READONLY if self._read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
@@ -174,21 +219,37 @@ class SqliteEngine:
             connection.execute("pragma trusted_schema = off; pragma mmap_size = 0; pragma cache_size = -16000")
             if not self.memory:
                 self._make_durable(connection)
+        self._connections.add(connection)
         return connection
 
     def _make_durable(self, connection: apsw.Connection) -> None:
         """Set WAL and FULL and read them back: builds and file systems differ in what they take."""
-        mode = str(connection.pragma("journal_mode", "wal"))
+        mode = self._enter_wal(connection)
         level = 2 if self._durable else 1
         connection.pragma("synchronous", "full" if self._durable else "normal")
         connection.pragma("fullfsync", 1)
         connection.pragma("wal_autocheckpoint", 4000)
-        if mode.lower() != "wal" or connection.pragma("synchronous") != level:
+        connection.pragma("journal_size_limit", _WAL_KEPT)
+        if mode != "wal" or connection.pragma("synchronous") != level:
             raise StoreUnreachable(
                 f"{self.path} can't be made durable: it answers journal_mode={mode} and "
                 f"synchronous={connection.pragma('synchronous')}.",
                 remedy="Put the database on a local file system that supports SQLite's WAL mode.",
             )
+
+    def _enter_wal(self, connection: apsw.Connection) -> str:
+        """The journal mode after asking for WAL. SQLite does not call the busy handler for this switch, so we wait."""
+        tries = 0
+        while True:
+            with suppress(apsw.BusyError):
+                mode = str(connection.pragma("journal_mode", "wal")).lower()
+                if mode == "wal" or not self._wait_for_lock(tries):
+                    return mode
+                tries += 1
+                continue
+            if not self._wait_for_lock(tries):
+                return str(connection.pragma("journal_mode"))
+            tries += 1
 
     def _wait_for_lock(self, tries: int) -> bool:
         started = getattr(self._local, "waiting_since", None)
@@ -199,16 +260,50 @@ class SqliteEngine:
         self.clock.wait(Duration(round(MILLISECOND * (0.2 + 2 * self.chance.fraction()))))
         return True
 
-    def close(self) -> None:
-        """Finish what is queued and close every connection."""
+    def _check_usable(self) -> None:
+        if self._inherited:
+            raise StoreError(
+                f"{self.path} was opened before this process was forked off; its connections can't be shared.",
+                remedy="Open it again in the new process.",
+            )
         if self._closed:
+            raise StoreError("The store is closed.", remedy="Open it again.")
+
+    def disown(self) -> None:
+        """In a forked child: never touch, nor even close, what belongs to the parent.
+
+        To close a connection in the middle of a write would clean up the parent's shared index under its feet, so the
+        connections get a reference that nothing takes away, not even the end of the interpreter.
+        """
+        self._inherited = True
+        for connection in list(self._connections):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+    def close(self) -> None:
+        """Finish what is queued and close every connection that is not in use; the others close when given back."""
+        if self._closed or self._inherited:
             return
         self._closed = True
         if self._writer is not None:
             self._writer.stop()
-        for connection in [*self._readers, self._connection]:
+        for connection in [*self._idle, self._connection]:
             with suppress(apsw.Error):
                 connection.close()
+
+
+_engines: weakref.WeakSet[SqliteEngine] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for engine in list(_engines):
+        engine.disown()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _nested() -> StoreError:
+    return StoreError("A write can't begin inside another transaction.", remedy="Do it in the same one.")
 
 
 class _Item:
@@ -222,47 +317,25 @@ class _Item:
         self.future: Future[Any] = Future()
 
 
-def _attempt(connection: apsw.Connection, transaction: Transaction, item: _Item, *, alone: bool) -> tuple[bool, Any]:
-    """Run one item; what it changed is undone when it raises, what the others did stays."""
-    if alone:
-        try:
-            value = item.work(transaction)
-            if item.before_commit is not None:
-                item.before_commit()
-        except apsw.Error:
-            raise
-        except BaseException as error:  # noqa: BLE001 - handed to the caller
-            return False, error
-        return True, value
-    connection.execute("savepoint item")
-    try:
-        value = item.work(transaction)
-        if item.before_commit is not None:
-            item.before_commit()
-    except (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.ReadOnlyError):
-        raise
-    except BaseException as error:  # noqa: BLE001 - handed to the caller
-        connection.execute("rollback to item")
-        connection.execute("release item")
-        return False, error
-    connection.execute("release item")
-    return True, value
-
-
 class _Writer:
     """The one writing thread of a process: takes whatever waits, commits once, answers all."""
 
     def __init__(self, engine: SqliteEngine) -> None:
         self._engine = engine
         self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._stopped = False
         self._thread = threading.Thread(target=self._loop, name="mainspring-writer", daemon=True)
         self._thread.start()
 
     def run(self, work: Work[T], before_commit: Callable[[], None] | None) -> T:
-        if not self._thread.is_alive():
-            raise StoreError("The store is closed.", remedy="Open it again.")
+        if threading.current_thread() is self._thread:
+            raise _nested()
         item = _Item(work, before_commit)
-        self._queue.put(item)
+        with self._lock:  # so that nothing is queued behind the end, where nobody would answer it
+            if self._stopped:
+                raise StoreError("The store is closed.", remedy="Open it again.")
+            self._queue.put(item)
         value: T = item.future.result()
         return value
 
@@ -286,93 +359,7 @@ class _Writer:
                 return
 
     def stop(self) -> None:
-        self._queue.put(None)
+        with self._lock:
+            self._stopped = True
+            self._queue.put(None)
         self._thread.join()
-
-
-class translated:  # noqa: N801 - reads as a phrase: with translated(path)
-    """Turns SQLite's errors into ours, so that nobody above knows the driver."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, apsw.Error):
-            return
-        place = self._path
-        if isinstance(error, apsw.BusyError | apsw.LockedError):
-            raise StoreBusy(f"{place} was locked for 10 s.", remedy="Another process holds a long write.") from error
-        if isinstance(error, apsw.FullError):
-            raise StoreBusy(
-                f"The disk under {place} is full.", remedy="Free some space; work goes on by itself."
-            ) from error
-        if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-            raise StoreCorrupt(
-                f"{place} is not a sound SQLite database: {error}.",
-                remedy="It was left as it is. Restore a backup, or move the file away to start anew.",
-            ) from error
-        if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
-            raise _read_only(place) from error
-        if isinstance(error, apsw.CantOpenError):
-            parent = Path(place).parent
-            if parent.is_dir() and not os.access(parent, os.W_OK):
-                raise _read_only(place) from error
-            raise StoreUnreachable(
-                f"{place} can't be opened: {error}.", remedy="Check the path and its permissions."
-            ) from error
-        if isinstance(error, apsw.IOError):
-            raise StoreBusy(f"Reading or writing {place} failed: {error}.", remedy="Check the disk.") from error
-        raise StoreError(f"SQLite refused a statement on {place}: {error}.") from error
-
-
-def _read_only(place: str) -> StoreReadOnly:
-    return StoreReadOnly(f"{place} or its directory can't be written.", remedy="Choose another place with --db.")
-
-
-def check_engine() -> None:
-    """Refuse a SQLite library with the WAL corruption race (fixed in 3.51.3). Raises EngineTooOld."""
-    version = apsw.sqlite_lib_version()
-    if tuple(int(part) for part in version.split(".")[:3]) < _SOUND_ENGINE:
-        raise EngineTooOld(
-            f"SQLite {version} can corrupt a database in WAL mode; 3.51.3 or newer is needed.",
-            remedy="pip install --upgrade apsw",
-        )
-
-
-def check_place(path: Path) -> None:
-    """Make the directory and refuse network file systems. Raises StoreReadOnly, StoreUnreachable, NetworkFilesystem."""
-    parent = path.parent
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-    except PermissionError as error:
-        raise _read_only(str(path)) from error
-    except OSError as error:
-        if error.errno == 30:
-            raise _read_only(str(path)) from error
-        raise StoreUnreachable(
-            f"The directory {parent} can't be made: {error.strerror}.", remedy="Choose another place with --db."
-        ) from error
-    if path.is_dir():
-        raise StoreUnreachable(f"{path} is a directory.", remedy=f"Name a file: sqlite:///{path}/mainspring.db")
-    kind = filesystem(parent)
-    if kind in _NETWORK:
-        raise NetworkFilesystem(
-            f"{parent} is on a network file system ({kind}), where SQLite can't lock safely.",
-            remedy="Use a local disk, or PostgreSQL.",
-        )
-
-
-def filesystem(directory: Path) -> str:
-    """The type of file system under a directory, or an empty text where it can't be told."""
-    place, best, kind = str(directory.resolve()), "", ""
-    with suppress(OSError):
-        for line in Path("/proc/self/mounts").read_text().splitlines():
-            _, mount, name, *_ = line.split(" ")
-            point = mount.replace("\\040", " ")
-            inside = place == point or place.startswith(point.rstrip("/") + "/")
-            if inside and len(point) >= len(best):
-                best, kind = point, name
-    return kind

@@ -15,8 +15,10 @@ _PARAMETER = re.compile(r"'[^']*'|--[^\n]*|:([a-z_]+)")
 
 
 class Statement(NamedTuple):
-    """A statement ready for its engine. ``parameters``: names in the order of their first appearance, which is
-    the order of values for batches. ``header``: ``leaves``, ``enters`` and ``causes`` of a move.
+    """A statement ready for its engine.
+
+    ``parameters``: names in the order of their first appearance, which is the order of values for batches;
+    ``header``: ``leaves``, ``enters`` and ``causes`` of a move.
     """
 
     name: str

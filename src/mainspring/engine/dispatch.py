@@ -198,7 +198,7 @@ class Dispatch:
             renew=monotonic >= self._renew_at,
             promote=poll is not None and poll.next_due is not None and poll.next_due <= now,
             expire=poll is not None and poll.next_expiry is not None and poll.next_expiry <= now,
-            claim=self._draining_until is None and self._hungry and bool(self._runners),
+            claim=self._draining_until is None and self._hungry and bool(self._runners) and self._has_room(),
         )
         if self._reports or self._details or any(need):
             self._commit(monotonic, need)
@@ -269,6 +269,9 @@ class Dispatch:
         state = WorkerState.ACTIVE if self._draining_until is None else WorkerState.DRAINING
         workers.beat(tx, self._worker, state, Duration(max(self._timing.lease, 3 * self._timing.renewal)))
         return jobs.renew(tx, pairs, Instant(tx.now + self._timing.lease)) | ending
+
+    def _has_room(self) -> bool:
+        return len(self.held) < self._limits.slots
 
     def _claim(self, tx: Transaction, room: Room) -> Claims:
         if self._draining_until is not None or not self._runners:

@@ -23,8 +23,8 @@ class Doorbell:
         self._directory = directory / kind if directory is not None else None
         self._inside: set[threading.Event] = set()
 
-    def ring(self) -> None:
-        """Wake all listeners. Never blocks and never fails."""
+    def ring(self, *, besides: str = "") -> None:
+        """Wake all listeners, but for the one of this name. Never blocks and never fails."""
         for event in list(self._inside):
             event.set()
         if self._directory is None:
@@ -34,6 +34,8 @@ class Doorbell:
         except OSError:
             return
         for name in names:
+            if name == besides:
+                continue
             self._ring_one(self._directory / name)
 
     def _ring_one(self, fifo: Path) -> None:

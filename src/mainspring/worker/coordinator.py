@@ -171,7 +171,8 @@ class Coordinator:
         for note in out.notes:
             self._say(note)
         if out.news:
-            self._store.news_bell.ring()
+            self._desk.tell()
+            self._store.news_bell.ring(besides=self._incarnation)
 
     def _order_runners(self, out: Outbox) -> None:
         """End, start and retire runners as the turn wants it."""

@@ -107,6 +107,10 @@ class RequestDesk:
         listener.drain()
         self._news = True
 
+    def tell(self) -> None:
+        """This worker has just recorded something itself."""
+        self._news = bool(self._waiting)
+
     def forget(self, runner: int) -> None:
         """A runner is gone; nobody waits for its answers."""
         self._inbox = [one for one in self._inbox if one[0] != runner]
@@ -115,6 +119,8 @@ class RequestDesk:
     @property
     def wait(self) -> Duration:
         """How soon a waiting request must be looked at again."""
+        if self._news and self._waiting:
+            return Duration(0)
         return _LOOK_AGAIN if self._waiting else _NEVER
 
     def turn(self, put: Put) -> None:

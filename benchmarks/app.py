@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from mainspring import Context, Mainspring, Retry
+from mainspring import Mainspring, Retry
 
 app = Mainspring("bench")
 once = Retry(max_attempts=1)
@@ -28,7 +28,7 @@ async def stamp(number: int) -> None:
 
 
 @app.task(retry=once)
-async def hop(left: int, ctx: Context) -> None:
+async def hop(left: int) -> None:
     """Write when its first line ran, then submit the next of the chain."""
     _note(left, time.monotonic_ns())
     if left:

@@ -66,9 +66,7 @@ def _questions(span: float) -> list[Line]:
     with Place() as place:
         counts = {name: place.folder / f"asked-{name}" for name in ("server", "worker")}
         launcher = ("-m", "benchmarks.counted")
-        place.start(
-            str(counts["server"]), "server", "--port", str(free_port()), launcher=launcher
-        )
+        place.start(str(counts["server"]), "server", "--port", str(free_port()), launcher=launcher)
         place.start(str(counts["worker"]), "worker", "--app", str(APP), launcher=launcher)
         place.until_ready()
         time.sleep(SETTLE)

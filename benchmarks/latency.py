@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import time
+from itertools import pairwise
 
 from benchmarks import raw
 from benchmarks.app import app
@@ -70,7 +71,7 @@ def chain(*, quick: bool) -> list[Line]:
         app.tasks["hop"].submit(left=hops)
         place.until("the chain", lambda: place.stamps()[-1][0] == 0, within=120)
         times = [at for number, at in place.stamps() if number >= 0]
-    lengths = [(later - earlier) / 1e6 for earlier, later in zip(times, times[1:], strict=False)]
+    lengths = [(later - earlier) / 1e6 for earlier, later in pairwise(times)]
     return [
         Line(
             "hop in a chain of jobs, p50",

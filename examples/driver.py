@@ -1,7 +1,7 @@
 """What the examples share: a platform of real processes in a temporary folder, and a list of what was checked.
 
-Each example is an app that you can start yourself (``mainspring up --app examples/xe001.py``). Run as a script it starts
-its platform, does what its story says, checks every outcome, and ends with 0 only if all are right.
+Each example is an app that you can start yourself (``mainspring up --app examples/xe001.py``). Run as a script it
+starts its platform, does what its story says, checks every outcome, and ends with 0 only if all are right.
 """
 
 from __future__ import annotations
@@ -75,9 +75,8 @@ class Platform:
 
     def ask(self, *words):
         """A command with ``--json``: its exit status and its answer."""
-        done = subprocess.run(
-            [sys.executable, "-m", "mainspring", *words, "--json"], cwd=self.folder, capture_output=True, text=True
-        )
+        command = [sys.executable, "-m", "mainspring", *words, "--json"]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         said = done.stdout.strip() or done.stderr.strip()
         return done.returncode, json.loads(said) if said else None
 

@@ -1,6 +1,6 @@
 """XE001: three jobs, one of which fails; an empty payload; a task that kills its own process; a job that is not there.
 
-    python examples/xe001.py
+python examples/xe001.py
 """
 
 import os
@@ -56,12 +56,16 @@ def main():
 
         platform.check(jobs[0].result(timeout="10s") == "/var/data: done", "backup succeeded")
         platform.check(jobs[1].result(timeout="10s") == "/tmp/old: done", "cleanup succeeded")
-        platform.check(outcome(jobs[2]) == ("dead", "failed", "payload requested failure"), f"test-fail: {told(jobs[2])}")
+        platform.check(
+            outcome(jobs[2]) == ("dead", "failed", "payload requested failure"), f"test-fail: {told(jobs[2])}"
+        )
         platform.check(outcome(empty) == ("dead", "failed", "empty payload"), f"an empty payload: {told(empty)}")
 
         for name, events in (("backup", first), ("cleanup", second)):
             steps = [event.target for event in events]
-            platform.check(steps == ["queued", "running", "succeeded"], f"events of {name} in order: {', '.join(steps)}")
+            platform.check(
+                steps == ["queued", "running", "succeeded"], f"events of {name} in order: {', '.join(steps)}"
+            )
         steps = [event.target for event in third]
         platform.check(steps == ["queued", "running", "dead"], f"events of test-fail in order: {', '.join(steps)}")
 

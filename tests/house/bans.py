@@ -44,7 +44,7 @@ _STARTS = {
     "supervisor/*": "starts server and workers",
     "worker/*": "starts runners and commands",
     "runner/*": "starts tasks in a process of their own",
-    "cli/demo.py": "starts the platform as a person would",
+    "demo/*": "starts the platform as a person would",
     "cli/main.py": "turns into the process that the command names",
 }
 
@@ -134,7 +134,7 @@ PACKAGE_BANS = [
         for name in ("httpx2", "httpx", "requests", "urllib.request", "http.client")
     ),
     Ban("cyclopts", "commands live in cli", {"cli/*": "the command line"}),
-    Ban("rich", "draw with cli/show.py", {"cli/*": "what people see in a terminal"}),
+    Ban("rich", "draw with cli/show.py", {"cli/*": "what people see in a terminal", "demo/*": "see cli"}),
     Ban("unittest", "write the test in tests/"),
 ]
 

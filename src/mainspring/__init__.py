@@ -75,19 +75,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    from importlib import import_module
+if not TYPE_CHECKING:  # else checkers would believe in any name
 
-    if name == "errors":
-        return import_module("mainspring.errors")
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'mainspring' has no attribute {name!r}")
-    module, _, there = home.partition(":")
-    found: object = getattr(import_module(f"mainspring.{module}"), there or name)
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
 
+        if name == "errors":
+            return import_module("mainspring.errors")
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module 'mainspring' has no attribute {name!r}")
+        module, _, there = home.partition(":")
+        found: object = getattr(import_module(f"mainspring.{module}"), there or name)
+        globals()[name] = found
+        return found
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -48,6 +48,8 @@ class RegisteredTask(Generic[P, R, C]):
     declared.
     """
 
+    __name__: str
+
     def __init__(  # noqa: PLR0913 - all that makes a task
         self,
         *,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mainspring.domain.states import Outcome
+from mainspring.server.pages import PAGE_BYTES
 from tests.api.serving import API, CATALOG, HandWorker, Serving
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -31,6 +32,23 @@ def test_pages_hold_every_job_once_newest_first(server: Serving) -> None:
             break
         query["cursor"] = page["next"]
     assert seen == sorted(made, reverse=True)
+
+
+def test_a_page_of_large_jobs_is_cut_short_and_goes_on(server: Serving) -> None:
+    made = [server.submit(queue="large", params={"text": "x" * 900_000})["id"] for _ in range(14)]
+    first = server.http.get(f"{API}/jobs?queue=large&limit=1000")
+    assert len(first.content) < 2 * PAGE_BYTES
+    page = first.json()
+    assert 1 <= len(page["items"]) < 14
+    rest = server.http.get(f"{API}/jobs", params={"queue": "large", "cursor": page["next"], "limit": 1000}).json()
+    assert rest["next"] is None
+    assert [job["id"] for job in page["items"] + rest["items"]] == sorted(made, reverse=True)
+
+
+def test_a_long_page_of_small_jobs_is_whole(server: Serving) -> None:
+    made = [server.submit(queue="small")["id"] for _ in range(130)]
+    assert ids(server, queue="small", limit=1000) == sorted(made, reverse=True)
+    assert ids(server, queue="small", limit=125) == sorted(made, reverse=True)[:125]
 
 
 def test_filters_are_applied_together(server: Serving, worker: HandWorker) -> None:

@@ -8,6 +8,7 @@ from mainspring.domain.job import Job
 from mainspring.errors import InvalidInput, NotYetSupported
 from mainspring.server.decode import FILTERS, job_filter, job_request, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.pages import job_page
 
 _JOBS = "/api/v1/jobs"
 _JOB = "/api/v1/jobs/{id}"
@@ -40,8 +41,7 @@ class JobRoutes:
 
     def listed(self, asked: Asked) -> Answer:
         """A page of jobs, newest first."""
-        page = self._client.jobs(job_filter(asked))
-        return Answer(200, {"items": [job_wire(job) for job in page.items], "next": page.next})
+        return Answer(200, job_page(self._client, job_filter(asked)))
 
     def one(self, asked: Asked) -> Answer:
         """One job."""

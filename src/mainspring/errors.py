@@ -2,11 +2,12 @@
 
     MainspringError
     ├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
-    │  ├─ UnknownTask  UnknownApp  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
+    │  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
     │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
     │  ├─ PayloadTooLarge      413
     │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
-    ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownAttempt
+    ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
+    ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker
     ├─ Conflict                409  exit 4   IllegalState  ReplayLive  AlreadyUp
     ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
     ├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
@@ -207,6 +208,14 @@ class UnsupportedMediaType(InvalidInput):
 
     code = "unsupported_media_type"
     http_status = 415
+
+
+class WrongUse(MainspringError):
+    """The command line itself is wrong: an unknown command or option, or one without its value. CLI only."""
+
+    code = "wrong_use"
+    http_status = 400
+    exit_status = 2
 
 
 class NotFound(MainspringError):

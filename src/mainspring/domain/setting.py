@@ -136,7 +136,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--db",
     ),
     Setting("host", Kind.TEXT, "127.0.0.1", "The address that the server listens on.", "--host", _SERVERS),
-    Setting("port", Kind.WHOLE, 8750, "The port that the server listens on.", "--port", _SERVERS, least=1, most=65_535),
+    Setting("port", Kind.WHOLE, 8750, "The port that the server listens on.", "--port", _SERVERS, least=0, most=65_535),
     Setting(
         "workers", Kind.WHOLE, 1, "How many worker processes `up` starts.", "--workers", ("up",), least=1, most=256
     ),

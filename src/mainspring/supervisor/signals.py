@@ -19,7 +19,8 @@ STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class SignalInbox:
     """Collects SIGTERM, SIGINT, SIGHUP and SIGCHLD of this process while it is entered. Main thread only.
 
-    A signal that was ignored when we were started (``nohup``, a shell's background job) stays ignored.
+    SIGHUP stays ignored where it was ignored when we were started (``nohup``). SIGINT does not, although shells ignore
+    it for what a script puts in the background: whoever sends it to us by hand means it.
     """
 
     def __init__(self) -> None:
@@ -35,7 +36,7 @@ class SignalInbox:
         self._selector.register(self._reader, selectors.EVENT_READ)
         self._wakeup = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         for number in (*STOPPING, signal.SIGCHLD):
-            if signal.getsignal(number) is not signal.SIG_IGN or number is signal.SIGCHLD:
+            if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, _noted)
         return self
 

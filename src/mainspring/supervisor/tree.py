@@ -15,7 +15,7 @@ from typing import IO
 
 import msgspec
 
-from mainspring.clock import SECOND, Clock, Duration, duration_text
+from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, duration_text
 from mainspring.domain.setting import Settings
 from mainspring.supervisor.child import MOST_WORDS, handover
 from mainspring.supervisor.restart import Restarts
@@ -23,6 +23,7 @@ from mainspring.supervisor.signals import STOPPING, SignalInbox
 
 _ROOM = Duration(5 * SECOND)
 _AT_START = Duration(30 * SECOND)
+_SAME_SIGNAL = Duration(200 * MILLISECOND)
 NO_USE = frozenset({2, 4, 5})
 """Exit statuses (wrong use, refused, store unusable) that a second start would only repeat."""
 
@@ -73,7 +74,7 @@ class Tree:
         self._tree_lock = tree_lock
         self._clock = clock
         self._say = say
-        self._told = 0
+        self._told, self._told_at = 0, Duration(0)
         self._kill_at: Duration | None = None
         self._end = End(0)
 
@@ -165,7 +166,10 @@ class Tree:
     # --- stopping -------------------------------------------------------------------------------------------------
 
     def _told_to_stop(self, number: signal.Signals) -> None:
-        self._told += 1
+        now = self._clock.monotonic()
+        if self._told and now - self._told_at < _SAME_SIGNAL:
+            return  # wrappers such as timeout(1) and terminals both pass on one and the same wish
+        self._told, self._told_at = self._told + 1, now
         if self._told == 1 and not self._stopping:
             self._say(f"{number.name}: draining; running jobs may finish. Once more to hurry.")
             self._stop()

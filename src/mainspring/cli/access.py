@@ -1,0 +1,50 @@
+"""The options that every command has, and how a command gets its settings and its client.
+
+The one way from a command to the platform is the Client; only this module says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from mainspring.client import Client
+from mainspring.config.layers import Loaded, environment, load
+from mainspring.errors import NotYetSupported
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """Which platform, and how to answer."""
+
+    db: Annotated[str | None, Parameter(help="The database: sqlite:///relative or sqlite:////absolute path.")] = None
+    config: Annotated[str | None, Parameter(help="The configuration file (default: mainspring.toml, if there).")] = None
+    json: Annotated[bool, Parameter(negative="", help="Answer in JSON, errors too.")] = False
+    api: Annotated[str | None, Parameter(show=False)] = None
+
+    def load(self, flags: Mapping[str, object] | None = None) -> Loaded:
+        """The effective settings, with these flags on top. Raises InvalidSetting, NotYetSupported."""
+        if self.api is not None:
+            raise NotYetSupported("--api")
+        given = {"database_url": self.db, **(flags or {})}
+        return load(environment=environment(), directory=Path.cwd(), file=self.config, flags=given)
+
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        """A client on the database, closed afterwards. Raises the StoreError that fits."""
+        from mainspring.client.direct import connect
+
+        client = connect(self.load().settings.database_url)
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+DEFAULT = Access()

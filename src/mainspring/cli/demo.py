@@ -1,0 +1,17 @@
+"""``mainspring demo``: starts the scenarios of the demo package."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def demo(
+    *,
+    stay: Annotated[bool, Parameter(negative="", help="Keep the platform up until Ctrl-C.")] = False,
+) -> int:
+    """See it at work: starts a whole platform in a temporary directory and runs the founding scenarios on it."""
+    from mainspring.demo import main
+
+    return main(stay)

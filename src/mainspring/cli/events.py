@@ -1,0 +1,65 @@
+"""``mainspring events``: what happened to jobs, in order."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from mainspring.cli import access as of
+from mainspring.cli import follow, looks, show
+from mainspring.cli.access import Access
+from mainspring.cli.job import number
+from mainspring.client import Client
+from mainspring.client.wire import event_wire
+from mainspring.clock import SECOND, Duration
+from mainspring.domain.event import Event
+
+
+def _help(text: str) -> Parameter:
+    return Parameter(help=text, negative="", show_default=False)
+
+
+def events(  # noqa: PLR0913 - the filters of the list
+    *,
+    job: Annotated[str | None, _help("Only those of this job.")] = None,
+    kind: Annotated[tuple[str, ...], _help("Only these: names of states or causes; may be given several times.")] = (),
+    after: Annotated[int | None, _help("Those behind this cursor (default: the last ones).")] = None,
+    limit: Annotated[int, Parameter(help="At most so many.")] = 100,
+    follow_: Annotated[
+        bool, Parameter(name=("--follow", "-f"), negative="", help="Go on until Ctrl-C.", show_default=False)
+    ] = False,
+    access: Access = of.DEFAULT,
+) -> int:
+    """Show what happened to jobs, oldest first. In JSON an array, or with -f one document a line."""
+    with access.client() as client:
+        of_job = None if job is None else number(job)
+        if after is None:
+            after = 0 if of_job is not None else max(0, client.last_event() - limit)
+        if follow_:
+            _follow(client, after, of_job, kind, as_json=access.json)
+        found = client.events(after=after, job=of_job, kinds=kind, limit=limit)
+    if access.json:
+        show.as_json([event_wire(event) for event in found])
+    else:
+        for event in found:
+            show.line(_line(event))
+        if not found:
+            show.line("No events.")
+    return 0
+
+
+def _follow(client: Client, after: int, job: int | None, kinds: tuple[str, ...], *, as_json: bool) -> None:
+    client.await_news(Duration(0))
+    while True:
+        page = client.events(after=after, job=job, kinds=kinds)
+        for event in page:
+            after = event.seq
+            show.json_line(event_wire(event)) if as_json else show.line(_line(event))
+        show.flush()
+        if not page:
+            client.await_news(SECOND)
+
+
+def _line(event: Event) -> str:
+    return f"{looks.time_of_day(event.at)} job {event.job:<8} {looks.one_line(follow.event_text(event))}"

@@ -1,0 +1,70 @@
+"""The settings as options of ``up``, ``server`` and ``worker``: text here, checked by config like every layer."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from mainspring.domain.setting import BY_NAME
+
+
+def _flag(name: str) -> Parameter:
+    setting = BY_NAME[name]
+    default = f" (default: {setting.default_text})" if setting.default_text else ""
+    return Parameter(name=setting.flag, negative="", show_default=False, help=f"{setting.sentence[:-1]}{default}.")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class LoopFlags:
+    """Of every process that turns."""
+
+    sweep: Annotated[str | None, _flag("sweep")] = None
+    poll: Annotated[str | None, _flag("poll")] = None
+    log_format: Annotated[str | None, _flag("log_format")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ServerFlags:
+    """Of a server."""
+
+    host: Annotated[str | None, _flag("host")] = None
+    port: Annotated[str | None, _flag("port")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class WorkerFlags:
+    """Of a worker."""
+
+    app: Annotated[str | None, _flag("app")] = None
+    slots: Annotated[str | None, _flag("slots")] = None
+    processes: Annotated[str | None, _flag("processes")] = None
+    runners: Annotated[str | None, _flag("runners")] = None
+    name: Annotated[str | None, _flag("name")] = None
+    queues: Annotated[tuple[str, ...], _flag("queues")] = ()
+    labels: Annotated[tuple[str, ...], _flag("labels")] = ()
+    lease: Annotated[str | None, _flag("lease")] = None
+    drain: Annotated[str | None, _flag("drain")] = None
+    grace: Annotated[str | None, _flag("grace")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TreeFlags:
+    """Of a supervisor."""
+
+    workers: Annotated[str | None, _flag("workers")] = None
+    restart_limit: Annotated[str | None, _flag("restart_limit")] = None
+    restart_window: Annotated[str | None, _flag("restart_window")] = None
+
+
+LOOP, SERVER, WORKER, TREE = LoopFlags(), ServerFlags(), WorkerFlags(), TreeFlags()
+
+
+def merged(*flags: LoopFlags | ServerFlags | WorkerFlags | TreeFlags) -> dict[str, object]:
+    """By setting what was given on the command line; None or empty where nothing was."""
+    return {name: value for one in flags for name, value in asdict(one).items()}

@@ -1,0 +1,131 @@
+"""Follows a job while it goes on: its events and log lines in the order of their times, as they come.
+
+It asks the client again at each hint, and at least once a second; nothing here decides about a job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from mainspring.cli import looks, show
+from mainspring.client import Client
+from mainspring.clock import SECOND, Clock, Duration, Instant, SystemClock
+from mainspring.domain.event import Event
+from mainspring.domain.job import Job
+from mainspring.domain.logline import LogLine
+from mainspring.domain.states import FINAL, Cause, State, sentence
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+Heard = Callable[[Sequence[Event | LogLine]], None]
+_AT_ONCE = 1_000
+
+
+def until_ended(client: Client, job: int, heard: Heard, *, look: Callable[[Job], None] = lambda _: None) -> Job:
+    """Wait until the job has ended; ``heard`` gets what is new each time, ``look`` the job as it is."""
+    client.await_news(Duration(0))  # hints count from here on
+    events, lines = 0, 0
+    while True:
+        # The job is read first: once it has ended, what is read behind it is all there will be.
+        now = client.job(job)
+        look(now)
+        fresh = _all_events(client, job, events)
+        output = list(all_lines(client, job, after=lines))
+        events = fresh[-1].seq if fresh else events
+        lines = output[-1].seq if output else lines
+        heard(sorted([*fresh, *output], key=lambda one: one.at))
+        if now.state in FINAL:
+            return now
+        client.await_news(SECOND)
+
+
+def all_lines(client: Client, job: int, *, attempt: int | None = None, after: int = 0) -> Iterator[LogLine]:
+    """The log lines behind the cursor, fetched in pages."""
+    while True:
+        page = client.logs(job, attempt=attempt, after=after, limit=_AT_ONCE)
+        yield from page
+        if len(page) < _AT_ONCE:
+            return
+        after = page[-1].seq
+
+
+def _all_events(client: Client, job: int, after: int) -> list[Event]:
+    found: list[Event] = []
+    while page := client.events(after=after, job=job, limit=_AT_ONCE):
+        found += page
+        after = page[-1].seq
+        if len(page) < _AT_ONCE:
+            break
+    return found
+
+
+def event_text(event: Event) -> str:
+    """What happened, in a line: ``running  a worker claimed it (attempt 1, worker:7)``."""
+    said = sentence(event.source, event.cause)
+    attempt = f"attempt {event.attempt}, " if event.attempt else ""
+    return f"{looks.state_look(event.target).text:<12} {said} ({attempt}{event.actor}){_detail(event)}"
+
+
+def _detail(event: Event) -> str:
+    if not event.detail:
+        return ""
+    told = {key: value for key, value in event.detail.items() if value not in (None, "", {})}
+    if isinstance(due := told.get("due"), int):
+        told["due"] = looks.moment(Instant(due))
+    return f": {looks.params_line(told, 160)}" if told else ""
+
+
+def watched(client: Client, job: int, *, quiet: bool) -> Job:
+    """Wait for the end with progress on standard error: live on a terminal, plain lines elsewhere, or nothing."""
+    screen = show.console(error=True)
+    if quiet:
+        return until_ended(client, job, lambda _: None)
+    if not screen.is_terminal:
+        return until_ended(client, job, _tell_plainly)
+    clock = SystemClock()
+
+    def draw(news: Sequence[Event | LogLine]) -> None:
+        for one in news:
+            screen.print(_drawn(one), soft_wrap=True)
+
+    with screen.status("waiting") as status:
+        return until_ended(client, job, draw, look=lambda now: status.update(_status(now, clock)))
+
+
+def _tell_plainly(news: Sequence[Event | LogLine]) -> None:
+    for one in news:
+        show.note(_plain(one))
+
+
+def _plain(one: Event | LogLine) -> str:
+    if isinstance(one, LogLine):
+        return f"{looks.time_of_day(one.at)}   | {one.text}"
+    return f"{looks.time_of_day(one.at)} {event_text(one)}"
+
+
+def _drawn(one: Event | LogLine) -> Text:
+    from rich.text import Text
+
+    drawn = Text(f"{looks.time_of_day(one.at)} ", style="dim")
+    if isinstance(one, LogLine):
+        return drawn.append("  │ ").append_text(Text.from_ansi(looks.harmless(one.text)))
+    quiet = one.cause in {Cause.SUBMIT, Cause.SCHEDULE, Cause.PROMOTE}
+    return drawn.append(looks.one_line(event_text(one)), style="dim" if quiet else looks.state_look(one.target).style)
+
+
+def _status(job: Job, clock: Clock) -> str:
+    """The line under the progress."""
+    since = job.started_at if job.state is State.RUNNING and job.started_at else job.created_at
+    parts = [f"job {job.id} {job.state.value}"]
+    if job.attempt:
+        parts.append(f"attempt {job.attempt} of {job.max_attempts}")
+    if job.worker and job.state is State.RUNNING:
+        parts.append(f"on {job.worker}")
+    if job.state in {State.RETRYING, State.SCHEDULED}:
+        parts.append(f"due {looks.age(clock.now(), job.run_at)}")
+    parts.append(looks.length(Duration(clock.now() - since)))
+    if job.progress:
+        parts.append(looks.params_line(job.progress, 60))
+    return " · ".join(parts)

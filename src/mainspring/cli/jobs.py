@@ -1,0 +1,106 @@
+"""``mainspring jobs``: the list of jobs, by filter, and how many there are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from mainspring.cli import access as of
+from mainspring.cli import looks, show
+from mainspring.cli.access import Access
+from mainspring.client.wire import job_wire
+from mainspring.clock import Duration, Instant, SystemClock, duration, instant
+from mainspring.domain.job import Job, JobFilter
+from mainspring.domain.states import State
+from mainspring.errors import InvalidDuration, InvalidInput, InvalidInstant, near
+
+
+def _help(text: str) -> Parameter:
+    return Parameter(help=text, negative="", show_default=False)
+
+
+def jobs(  # noqa: PLR0913 - the filters of the list
+    *,
+    state: Annotated[str | None, _help("Only those in this state: queued, running, dead, ...")] = None,
+    task: Annotated[str | None, _help("Only those of this task.")] = None,
+    queue: Annotated[str | None, _help("Only those in this queue.")] = None,
+    tag: Annotated[str | None, _help("Only those with this tag: team=mail.")] = None,
+    since: Annotated[str | None, _help("Only those made since then: 1h (ago), or a time.")] = None,
+    until: Annotated[str | None, _help("Only those made before then: 10m (ago), or a time.")] = None,
+    limit: Annotated[int, Parameter(help="At most so many, from 1 to 1,000.")] = 50,
+    cursor: Annotated[str | None, _help("Go on behind a page: what its last line said.")] = None,
+    count: Annotated[bool, _help("Only say how many there are.")] = False,
+    access: Access = of.DEFAULT,
+) -> int:
+    """List jobs, newest first, or count them."""
+    now = SystemClock().now()
+    wanted = JobFilter(
+        state=_state(state),
+        task=task,
+        queue=queue,
+        tag=tag,
+        since=_moment(since, now, "since"),
+        until=_moment(until, now, "until"),
+        limit=limit,
+        cursor=cursor,
+    )
+    with access.client() as client:
+        if count:
+            number = client.count(wanted)
+            show.as_json({"count": number}) if access.json else show.line(str(number))
+            return 0
+        page = client.jobs(wanted)
+    if access.json:
+        show.as_json([job_wire(job) for job in page.items])
+        return 0
+    titles = ("ID", "STATE", "TASK", "QUEUE", "ATTEMPT", "CREATED", "TOOK", "PARAMS")
+    show.table(titles, [_row(job, now) for job in page.items], empty="No jobs.", right=(0,))
+    if page.next:
+        show.note(f"More: mainspring jobs --cursor {page.next}")
+    return 0
+
+
+def _row(job: Job, now: Instant) -> tuple[object, ...]:
+    attempts = f"{job.attempt}/{job.max_attempts}" if job.attempt else "-"
+    room = max(20, min(120, show.width() - 90))
+    return (
+        str(job.id),
+        show.state(job.state, cancelling=job.cancel_requested),
+        job.task,
+        job.queue,
+        attempts,
+        looks.age(now, job.created_at),
+        took(job, now),
+        looks.params_line(job.params, room),
+    )
+
+
+def took(job: Job, now: Instant) -> str:
+    """How long it ran or has been running; a dash before its first start."""
+    if job.started_at is None:
+        return "-"
+    return looks.length(Duration((job.finished_at or now) - job.started_at))
+
+
+def _state(word: str | None) -> State | None:
+    if word is None:
+        return None
+    states = [state.value for state in State if state is not State.NEW]
+    if word not in states:
+        remedy = near(word, states) or f"States: {', '.join(states)}."
+        raise InvalidInput(f"{word!r} is not a state of a job.", remedy=remedy, field="state")
+    return State(word)
+
+
+def _moment(text: str | None, now: Instant, option: str) -> Instant | None:
+    """A time, or how long ago."""
+    if text is None:
+        return None
+    try:
+        return Instant(now - duration(text))
+    except InvalidDuration:
+        try:
+            return instant(text)
+        except InvalidInstant:
+            raise InvalidInstant(text, field=option) from None

@@ -1,0 +1,149 @@
+"""How values look to a person: icons and colours of states, ages, lengths, cut texts. Pure; nothing is printed here."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, Instant
+from mainspring.domain.states import Outcome, State
+from mainspring.domain.worker import WorkerState
+
+
+class Look(NamedTuple):
+    """An icon, the word and a colour; the word alone says it all where neither is seen."""
+
+    icon: str
+    word: str
+    style: str
+
+    @property
+    def text(self) -> str:
+        """Icon and word."""
+        return f"{self.icon} {self.word}"
+
+
+_STATES = {
+    State.NEW: ("·", "dim"),
+    State.SCHEDULED: ("◷", "cyan"),
+    State.QUEUED: ("○", "blue"),
+    State.RUNNING: ("▶", "bold yellow"),
+    State.RETRYING: ("↻", "magenta"),
+    State.SUCCEEDED: ("✔", "green"),
+    State.DEAD: ("✖", "bold red"),
+    State.CANCELLED: ("⊘", "bright_black"),
+}
+_OUTCOMES = {
+    Outcome.SUCCEEDED: ("✔", "green"),
+    Outcome.FAILED: ("✖", "red"),
+    Outcome.CRASHED: ("✸", "bold red"),
+    Outcome.TIMED_OUT: ("⧗", "red"),
+    Outcome.CANCELLED: ("⊘", "bright_black"),
+    Outcome.LOST: ("?", "magenta"),
+    Outcome.RELEASED: ("↩", "cyan"),
+}
+_WORKERS = {
+    WorkerState.ACTIVE: ("●", "green"),
+    WorkerState.DRAINING: ("◐", "yellow"),
+    WorkerState.STOPPED: ("○", "bright_black"),
+    WorkerState.LOST: ("✖", "bold red"),
+}
+_RUNNING = Look("▶", "running", "bold yellow")
+
+# Colours that a job chose are kept; whatever else moves a terminal's cursor or title is shown, not obeyed.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]|\x1b(?!\[[0-9;]*m)")
+_ANY_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def state_look(state: State) -> Look:
+    """A job's state."""
+    icon, style = _STATES[state]
+    return Look(icon, state.value, style)
+
+
+def outcome_look(outcome: Outcome | None) -> Look:
+    """An attempt's outcome; None while it runs."""
+    if outcome is None:
+        return _RUNNING
+    icon, style = _OUTCOMES[outcome]
+    return Look(icon, outcome.value, style)
+
+
+def worker_look(state: WorkerState) -> Look:
+    """A worker's state."""
+    icon, style = _WORKERS[state]
+    return Look(icon, state.value, style)
+
+
+def length(span: Duration) -> str:
+    """A length of time in at most two units: ``12ms``, ``3.4s``, ``5m 12s``, ``3h 7m``, ``2d 4h``."""
+    span = Duration(max(0, span))
+    if span < SECOND:
+        return f"{span // MILLISECOND}ms"
+    if span < MINUTE:
+        return f"{span * 10 // SECOND / 10}s"
+    if span < HOUR:
+        return f"{span // MINUTE}m {span % MINUTE // SECOND}s"
+    if span < DAY:
+        return f"{span // HOUR}h {span % HOUR // MINUTE}m"
+    return f"{span // DAY}d {span % DAY // HOUR}h"
+
+
+def age(now: Instant, then: Instant | None) -> str:
+    """How long ago, or in how long: ``12s ago``, ``in 5m 0s``; a dash for never."""
+    if then is None:
+        return "-"
+    span = Duration(now - then)
+    if abs(span) < SECOND:
+        return "now"
+    whole = length(Duration(abs(span) // SECOND * SECOND)).replace(".0s", "s")
+    return f"{whole} ago" if span > 0 else f"in {whole}"
+
+
+def moment(at: Instant | None) -> str:
+    """A point in time in the reader's zone: ``2026-11-29 03:00:00``."""
+    return "-" if at is None else f"{_local(at):%Y-%m-%d %H:%M:%S}"
+
+
+def time_of_day(at: Instant) -> str:
+    """``03:00:00.123`` in the reader's zone."""
+    return f"{_local(at):%H:%M:%S.%f}"[:-3]
+
+
+def _local(at: Instant) -> datetime:
+    return datetime.fromtimestamp(int(at) // 1_000_000, UTC).replace(microsecond=int(at) % 1_000_000).astimezone()
+
+
+def cut(text: str, most: int) -> str:
+    """The text, at most so long, with an ellipsis where something is missing."""
+    return text if len(text) <= most else f"{text[: max(0, most - 1)]}…"
+
+
+def compact(value: Any) -> str:
+    """A JSON value in one line; text without quotes."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def params_line(params: Any, most: int = 60) -> str:
+    """Parameters as they are typed: ``order_id=7 day=monday``, each and all of them cut."""
+    if not isinstance(params, dict):
+        return cut(one_line(compact(params)), most)
+    return cut(" ".join(f"{name}={cut(one_line(compact(value)), 40)}" for name, value in params.items()), most)
+
+
+def one_line(text: str) -> str:
+    """The text for a cell: line ends and all that could move a cursor are shown as what they are."""
+    return _ANY_CONTROL.sub(_escape, text)
+
+
+def harmless(text: str) -> str:
+    """Output of a job for a terminal: its colours stay, what else would steer the terminal is shown."""
+    return _CONTROL.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    names = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    return names.get(match[0], f"\\x{ord(match[0]):02x}")

@@ -1,0 +1,221 @@
+"""The command line's front door: finds the command, loads it, and turns how it ends into an exit status.
+
+Nothing heavy is imported here, so that ``--help`` and ``--version`` answer at once. A command is a function in a module
+of its own that returns an exit status; it is named here as text.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from mainspring.errors import MainspringError, WrongUse, near
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+    from mainspring.supervisor.child import Supervised
+
+FAULT_OF_OURS = 70
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+class Command(NamedTuple):
+    """A command: its name, where its function is, and one line of help."""
+
+    name: str
+    place: str
+    summary: str
+
+
+RUNNING = (
+    Command("up", "mainspring.cli.up:up", "Start server and workers, and keep them running."),
+    Command("server", "mainspring.cli.server:server", "Start a server alone: REST API, health, sweep."),
+    Command("worker", "mainspring.cli.worker:worker", "Start a worker alone, for one app."),
+    Command("demo", "mainspring.cli.demo:demo", "See it at work: a whole platform in a temporary directory."),
+    Command("init", "mainspring.cli.init:init", "Write a first app.py and mainspring.toml here."),
+)
+JOBS = (
+    Command("submit", "mainspring.cli.submit:submit", "Submit a job: submit TASK name=value ..."),
+    Command("jobs", "mainspring.cli.jobs:jobs", "List jobs, newest first, or count them."),
+    Command("job", "mainspring.cli.job:job", "Show one job: attempts, events, result, error."),
+    Command("cancel", "mainspring.cli.job:cancel", "Cancel a job that waits or runs."),
+    Command("retry", "mainspring.cli.job:retry", "Run an ended job again, as a new job."),
+    Command("logs", "mainspring.cli.logs:logs", "Show what a job wrote; -f follows it."),
+    Command("events", "mainspring.cli.events:events", "Show what happened to jobs; -f follows it."),
+)
+PLATFORM = (
+    Command("tasks", "mainspring.cli.tasks:tasks", "List the tasks that apps have reported."),
+    Command("workers", "mainspring.cli.workers:workers", "List workers and what they do."),
+)
+GROUPS = (("Run it", RUNNING), ("Jobs", JOBS), ("Platform", PLATFORM))
+COMMANDS = {command.name: command for _, commands in GROUPS for command in commands}
+
+LATER = frozenset(
+    {
+        "explain",
+        "queues",
+        "queue",
+        "schedules",
+        "schedule",
+        "workflows",
+        "run",
+        "runs",
+        "run-show",
+        "run-cancel",
+        "resume",
+        "restart",
+        "config",
+        "import",
+        "export",
+        "publish",
+        "db",
+        "token",
+        "users",
+        "top",
+    }
+)
+"""What the documented command line will have; typed today, it is refused with a text that says so."""
+
+_ANYWHERE = {"--db": 1, "--config": 1, "--api": 1, "--json": 0}
+"""Options of all commands, with the number of values they take: they may also stand before the command."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.platform == "win32":
+        sys.stderr.write("mainspring runs on Linux and macOS. On Windows, use it inside WSL 2.\n")
+        return WrongUse.exit_status
+    if words[:1] in (["--version"], ["-V"], ["version"]):
+        sys.stdout.write(f"mainspring {version()}\n")
+        return 0
+    if words[:1] == ["runner"]:  # asked for by the installed script: a runner's own start needs none of this
+        os.execv(sys.executable, [sys.executable, "-m", "mainspring", *words])  # noqa: S606 - our own module
+    supervised = _join_tree()
+    return _ended(words, supervised)
+
+
+def version() -> str:
+    """The version of this package; import contracts keep its front door for users."""
+    return str(sys.modules["mainspring"].__version__)
+
+
+def _join_tree() -> Supervised | None:
+    """Take up the place that a supervisor prepared, before anything slower is loaded."""
+    if "MAINSPRING_SUPERVISOR_PID" not in os.environ:
+        return None
+    from mainspring.supervisor.child import join
+
+    supervised = join(os.environ)
+    if supervised is not None:
+        supervised.listen()
+    return supervised
+
+
+def _ended(words: list[str], supervised: Supervised | None) -> int:
+    """Run the command; every way in which it may end becomes an exit status here."""
+    from mainspring.cli import show
+
+    as_json = "--json" in words
+    try:
+        status = _run(words, supervised)
+        sys.stdout.flush()
+    except MainspringError as error:
+        text = show.error_text(error, as_json=as_json)
+        status = error.exit_status
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python must not stumble over the rest of it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as end:
+        text, status = "", end.code if isinstance(end.code, int) else int(end.code is not None)
+    except Exception as error:  # noqa: BLE001 - what nobody expected is shown whole
+        text = show.crash_text(error, version())
+        status = FAULT_OF_OURS
+    else:
+        text = ""
+    if supervised is not None and status and supervised.leave(text):
+        return status
+    if text:
+        show.complain(text)
+    return status
+
+
+def _run(words: list[str], supervised: Supervised | None) -> int:
+    words = _command_first(words)
+    if not words or words[0] in {"--help", "-h", "help"}:
+        return _help(words)
+    if words[0] not in COMMANDS:
+        raise _no_command(words[0])
+    from mainspring.cli import processes
+
+    if supervised is not None and words[0] in {"server", "worker"}:
+        return processes.run(words[0], supervised.settings)
+    processes.arm_faults()
+    return _call(COMMANDS[words[0]], words[1:])
+
+
+def _command_first(words: list[str]) -> list[str]:
+    """Move options that stand before the command behind it."""
+    at = 0
+    while at < len(words) and words[at].partition("=")[0] in _ANYWHERE:
+        at += 1 if "=" in words[at] else 1 + _ANYWHERE[words[at]]
+    return [*words[at : at + 1], *words[:at], *words[at + 1 :]] if at < len(words) else words
+
+
+def _no_command(word: str) -> WrongUse:
+    if word in LATER:
+        return WrongUse(
+            f"mainspring {version()} does not have the command {word!r} yet.",
+            remedy="Those that it has: mainspring --help",
+            field=word,
+        )
+    return WrongUse(
+        f"There is no command {word!r}.", remedy=near(word, COMMANDS) or "List them with: mainspring --help", field=word
+    )
+
+
+def _help(words: list[str]) -> int:
+    from mainspring.cli import show
+
+    if words[1:] and words[1] in COMMANDS:
+        return _call(COMMANDS[words[1]], ["--help"])
+    show.overview(version(), [(title, [(one.name, one.summary) for one in commands]) for title, commands in GROUPS])
+    return 0
+
+
+def _call(command: Command, words: Sequence[str]) -> int:
+    """Parse the words for the command and call it."""
+    from cyclopts import CycloptsError
+
+    try:
+        function, bound, _ = application().parse_args(
+            [command.name, *words], print_error=False, exit_on_error=False, verbose=False
+        )
+    except CycloptsError as error:
+        raise WrongUse(str(error), remedy=f"See: mainspring {command.name} --help") from error
+    status = function(*bound.args, **bound.kwargs)
+    return status if isinstance(status, int) else 0
+
+
+def application() -> App:
+    """All commands for the parser; their modules are imported when they are called."""
+    from cyclopts import App
+
+    app = App(name="mainspring", version_flags=[], help_flags=["--help", "-h"], suppress_keyboard_interrupt=False)
+    for command in COMMANDS.values():
+        app.command(command.place, name=command.name, help=command.summary)
+    return app
+
+
+def __getattr__(name: str) -> App:
+    """``app``, for tools that want the parser's tree (documentation, completion)."""
+    if name == "app":
+        return application()
+    raise AttributeError(name)

@@ -1,0 +1,86 @@
+"""The commands ``server`` and ``worker`` once their settings are known; also what a supervisor's children run.
+
+Must not import what only people need (options, tables), as these processes stay.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from mainspring import faults
+from mainspring.cli import systemlog
+from mainspring.config.layers import environment, sqlite_file
+from mainspring.domain.setting import Settings
+from mainspring.errors import InvalidSetting
+
+
+def run(role: str, settings: Settings) -> int:
+    """Be a server or a worker until told to end; the exit status."""
+    arm_faults()
+    systemlog.start(settings.log_format)
+    return serve(settings) if role == "server" else work(settings)
+
+
+def serve(settings: Settings) -> int:
+    """Run the server."""
+    from mainspring.server.app import run as run_server
+
+    refuse_memory(settings.database_url)
+    say = logging.getLogger("mainspring.server").info
+    return run_server(
+        database=settings.database_url, host=settings.host, port=settings.port, settings=settings, say=say
+    )
+
+
+def work(settings: Settings) -> int:
+    """Run a worker."""
+    from mainspring.worker.coordinator import WorkerOptions
+    from mainspring.worker.coordinator import run as run_worker
+
+    refuse_memory(settings.database_url)
+    options = WorkerOptions(
+        app=required_app(settings),
+        database=settings.database_url,
+        name=settings.name,
+        queues=settings.queues,
+        labels=settings.labels,
+        slots=settings.slots,
+        processes=settings.processes,
+        runners=settings.runners,
+        lease=settings.lease,
+        sweep=settings.sweep,
+        poll=settings.poll,
+        drain=settings.drain,
+        grace=settings.grace,
+    )
+    return run_worker(options, say=logging.getLogger("mainspring.worker").info)
+
+
+def required_app(settings: Settings) -> str:
+    """The app, which a worker can't do without. Raises InvalidSetting."""
+    if not settings.app:
+        raise InvalidSetting(
+            "No app is named: which tasks shall the worker run?",
+            remedy='Give --app MODULE:ATTR or --app FILE.py, or write app = "app.py" into mainspring.toml. '
+            "`mainspring init` writes a first app; `mainspring demo` shows one at work.",
+            field="app",
+        )
+    return settings.app
+
+
+def refuse_memory(url: str) -> None:
+    """A database in memory is its process's own, so a platform of several would see several."""
+    if ":memory:" in url or url == "sqlite://":
+        raise InvalidSetting(
+            f"database_url is {url!r}: a database in memory can't be shared by server, workers and commands.",
+            remedy="Name a file: --db sqlite:///.mainspring/mainspring.db",
+            field="database_url",
+        )
+
+
+def arm_faults() -> None:
+    """Faults that a test asks for; nothing otherwise."""
+    faults.arm_from_environment(environment())
+
+
+__all__ = ["arm_faults", "refuse_memory", "required_app", "run", "serve", "sqlite_file", "work"]

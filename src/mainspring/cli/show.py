@@ -1,0 +1,203 @@
+"""The only place that prints. What a command found goes to standard output, everything else to standard error.
+
+Plain lines need nothing but the standard library; tables and pages load rich when they are drawn.
+"""
+
+# ruff: noqa: T201 - this is where it is done
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from mainspring.cli import looks
+from mainspring.domain.states import FINAL, Outcome, State
+from mainspring.domain.worker import WorkerState
+from mainspring.errors import MainspringError
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+_WIDE = 10_000  # where no terminal sets a width, nothing is cut or wrapped
+
+
+def line(text: str = "") -> None:
+    """A line of the answer."""
+    print(text)
+
+
+def note(text: str) -> None:
+    """A line for the person who waits; not part of the answer."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def as_json(value: Any) -> None:
+    """The answer as one JSON document; indented on a terminal."""
+    data = msgspec.json.encode(value)
+    print((msgspec.json.format(data, indent=2) if sys.stdout.isatty() else data).decode())
+
+
+def json_line(value: Any) -> None:
+    """One JSON document of several, at once, for those who follow."""
+    print(msgspec.json.encode(value).decode(), flush=True)
+
+
+def complain(text: str) -> None:
+    """Why the command did not do what was asked."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def error_text(error: MainspringError, *, as_json: bool) -> str:
+    """An error for people, what and remedy in a line each; or for programs."""
+    if as_json:
+        fields = {"code": error.code, "message": error.message, "remedy": error.remedy, "field": error.field}
+        return json.dumps(fields, ensure_ascii=False)
+    red, plain = ("\x1b[1;31m", "\x1b[0m") if sys.stderr.isatty() else ("", "")
+    return "\n".join([f"{red}error:{plain} {error.message}", *([f"  {error.remedy}"] if error.remedy else [])])
+
+
+def crash_text(error: Exception, version: str) -> str:
+    """An error that nobody expected: all that helps to find it."""
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    return f"{trace}\nThis is a fault of mainspring {version}, not of yours. Please report it with the lines above."
+
+
+def overview(version: str, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
+    """The help of the whole command line; plain, as it has to come at once."""
+    bold, plain = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
+    lines = [
+        f"{bold}mainspring{plain} {version}: durable background jobs on one file",
+        "",
+        "Usage: mainspring COMMAND [OPTIONS]",
+    ]
+    for title, commands in groups:
+        lines += ["", f"{bold}{title}{plain}", *(f"  {name:<9} {summary}" for name, summary in commands)]
+    lines += [
+        "",
+        f"{bold}Everywhere{plain}",
+        "  --db URL       The database: sqlite:///path (default: sqlite:///.mainspring/mainspring.db)",
+        "  --config FILE  The configuration (default: mainspring.toml in this directory)",
+        "  --json         Answer in JSON, errors too",
+        "  --version      Print the version",
+        "",
+        "Start with: mainspring demo   or: mainspring init && mainspring up",
+        "More on one: mainspring COMMAND --help",
+    ]
+    print("\n".join(lines))
+
+
+def console(*, error: bool = False) -> Console:
+    """A rich console on standard output or error; wide where it is no terminal."""
+    from rich.console import Console
+
+    stream = sys.stderr if error else sys.stdout
+    return Console(file=stream, highlight=False, markup=False, width=None if stream.isatty() else _WIDE)
+
+
+def draw(*things: RenderableType) -> None:
+    """What rich draws, on standard output."""
+    screen = console()
+    if screen.is_terminal:
+        for thing in things:
+            screen.print(thing)
+        return
+    with screen.capture() as drawn:
+        for thing in things:
+            screen.print(thing)
+    print("\n".join(row.rstrip() for row in drawn.get().splitlines()))
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str, right: Iterable[int] = ()) -> None:
+    """A table with these columns, or the sentence for none. ``right``: columns of numbers."""
+    from rich.table import Table
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for index, title in enumerate(titles):
+        drawn.add_column(title, justify="right" if index in set(right) else "left", no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        drawn.add_row(*row)
+    if drawn.row_count:
+        draw(drawn)
+    else:
+        line(empty)
+
+
+def title(*parts: str | Text) -> Text:
+    """A line of names, the first in bold."""
+    from rich.text import Text
+
+    first, *others = parts
+    return Text("  ").join(
+        [Text(str(first), style="bold"), *(Text(one) if isinstance(one, str) else one for one in others)]
+    )
+
+
+def heading(text: str) -> None:
+    """The name of the part that follows."""
+    from rich.text import Text
+
+    draw(Text(""), Text(text, style="bold underline"))
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> RenderableType:
+    """Names and values, one pair a line."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in pairs:
+        drawn.add_row(Text(name, style="dim"), Text(value))
+    return drawn
+
+
+def plain(text: str, style: str = "") -> Text:
+    """A text in one style; what looks like markup is text."""
+    from rich.text import Text
+
+    return Text(text, style=style)
+
+
+def document(value: Any) -> Text:
+    """A JSON value, indented."""
+    return plain(looks.harmless(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
+
+
+def look(one: looks.Look, more: str = "") -> Text:
+    """Icon, word and colour."""
+    return plain(f"{one.text}{more}", one.style)
+
+
+def state(of: State, *, cancelling: bool = False) -> Text:
+    """A job's state; one that runs may have been asked to stop."""
+    return look(looks.state_look(of), ", cancelling" if cancelling and of not in FINAL else "")
+
+
+def outcome(of: Outcome | None) -> Text:
+    """An attempt's outcome."""
+    return look(looks.outcome_look(of))
+
+
+def worker_state(of: WorkerState) -> Text:
+    """A worker's state."""
+    return look(looks.worker_look(of))
+
+
+def width() -> int:
+    """The columns of the terminal; many where there is none."""
+    return console().width
+
+
+def on_terminal() -> bool:
+    """Whether a person sees the answer as it comes."""
+    return sys.stdout.isatty()
+
+
+def flush() -> None:
+    """Let go of what was printed."""
+    sys.stdout.flush()

@@ -1,0 +1,91 @@
+"""``mainspring submit``: one job from the command line, and optionally the wait for its end."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from mainspring.cli import access as of
+from mainspring.cli import follow, looks, show, values
+from mainspring.cli.access import Access
+from mainspring.client import Client
+from mainspring.client.wire import job_wire
+from mainspring.domain.job import Job, JobRequest
+from mainspring.domain.states import State
+from mainspring.errors import NotYetSupported
+
+
+def _help(text: str) -> Parameter:
+    return Parameter(help=text, negative="", show_default=False)
+
+
+def submit(  # noqa: PLR0913 - the documented options of a submit
+    task: Annotated[str, _help("The task's name; the short one serves where it is unique.")],
+    /,
+    *words: Annotated[str, Parameter(name="name=value", help="Parameters, read by the task's schema: order_id=7")],
+    params: Annotated[str | None, _help("All parameters as a JSON object, or @FILE (@- reads standard input).")] = None,
+    delay: Annotated[str | None, _help("Not before this long from now: 10m.")] = None,
+    at: Annotated[str | None, _help("Not before this time: 2026-11-29T03:00:00Z.")] = None,
+    expires: Annotated[str | None, _help("Dead if it has not started this long after the submit.")] = None,
+    priority: Annotated[int | None, _help("Lower goes first; the default is 5.")] = None,
+    queue: Annotated[str | None, _help("Instead of the task's own queue.")] = None,
+    tag: Annotated[tuple[str, ...], _help("A label such as team=mail; may be given several times.")] = (),
+    timeout: Annotated[str | None, _help("How long one attempt may take: 30s.")] = None,
+    max_attempts: Annotated[int | None, _help("How many attempts it gets; 1 is no retries.")] = None,
+    unique: Annotated[str | None, Parameter(show=False)] = None,
+    wait: Annotated[bool, _help("Show its progress until it has ended; exit status 1 unless it succeeds.")] = False,
+    access: Access = of.DEFAULT,
+) -> int:
+    """Submit a job. Its id is printed once it is stored durably."""
+    if unique is not None:
+        raise NotYetSupported("--unique")
+    with access.client() as client:
+        known = values.task_named(task, client.tasks())
+        request = JobRequest(
+            task=known.name,
+            params=values.params_of(known, words, params),
+            queue=queue,
+            priority=priority,
+            delay=delay,
+            run_at=at,
+            expires=expires,
+            timeout=timeout,
+            retry=None if max_attempts is None else {"max_attempts": max_attempts},
+            tags=values.pairs(tag, "--tag"),
+        )
+        number = client.submit([request])[0]
+        if wait:
+            return _wait(client, number, access)
+        job = client.job(number)
+        if access.json:
+            show.as_json(job_wire(job))
+        else:
+            show.line(f"job {job.id} {job.state.value}: {job.task} {looks.params_line(job.params)}".rstrip())
+        return 0
+
+
+def _wait(client: Client, number: int, access: Access) -> int:
+    quiet = access.json and not show.console(error=True).is_terminal
+    if not quiet:
+        show.note(f"job {number} is submitted; Ctrl-C stops waiting, not the job.")
+    try:
+        job = follow.watched(client, number, quiet=quiet)
+    except KeyboardInterrupt:
+        show.note(
+            f"\njob {number} goes on. Follow it: mainspring logs {number} -f   Stop it: mainspring cancel {number}"
+        )
+        raise
+    if access.json:
+        show.as_json(job_wire(job))
+    else:
+        show.line(_end(job))
+    return 0 if job.state is State.SUCCEEDED else 1
+
+
+def _end(job: Job) -> str:
+    """How it ended: the result, or the error."""
+    text = f"job {job.id} {job.state.value} after {job.attempt} attempt{'' if job.attempt == 1 else 's'}"
+    if job.state is State.SUCCEEDED:
+        return text if job.result is None else f"{text}: {looks.compact(job.result)}"
+    return f"{text}: {job.error.type}: {job.error.message}" if job.error else text

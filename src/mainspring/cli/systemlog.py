@@ -1,0 +1,60 @@
+"""How server, worker and supervisor write their own log to standard error: pretty lines, or one JSON object each.
+
+The log of jobs is elsewhere, in the store.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+from mainspring.clock import Instant, from_seconds, instant_text
+
+_COLOURS = {logging.WARNING: "\x1b[33m", logging.ERROR: "\x1b[31m", logging.CRITICAL: "\x1b[31m"}
+
+
+def start(form: str) -> None:
+    """Send the log of this process to standard error, in this form (``pretty`` or ``json``)."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if form == "json" else PrettyLines(colour=sys.stderr.isatty()))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("mainspring").setLevel(logging.INFO)
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "at": _at(record),
+            "level": record.levelname.lower(),
+            "source": record.name,
+            "process": record.process,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+class PrettyLines(logging.Formatter):
+    """Time, who, what; warnings and errors in colour on a terminal."""
+
+    def __init__(self, *, colour: bool) -> None:
+        super().__init__()
+        self._colour = colour
+
+    def format(self, record: logging.LogRecord) -> str:
+        who = record.name.removeprefix("mainspring.")
+        text = f"{self.formatTime(record, '%H:%M:%S')} {who:<7} {record.getMessage()}"
+        if record.exc_info:
+            text += f"\n{self.formatException(record.exc_info)}"
+        colour = _COLOURS.get(record.levelno, "") if self._colour else ""
+        return f"{colour}{text}\x1b[0m" if colour else text
+
+
+def _at(record: logging.LogRecord) -> str:
+    return instant_text(Instant(from_seconds(record.created)))

@@ -114,8 +114,8 @@ class Child:
             arguments[task.context_parameter] = running.context
         try:
             try:
-                with sdk_context.running(running.context):
-                    value = self._call(arguments)
+                sdk_context.enter(running.context)
+                value = self._call(arguments)
             finally:
                 self._interruptible = False
         except BaseException as error:  # noqa: BLE001 - whatever user code raises is its end

@@ -115,6 +115,14 @@ def error_of(code: str, message: str) -> MainspringError:
     return error
 
 
+def refuse_outside(verb: str, _body: bytes) -> Answer:
+    """An Ask for code that is not a job's. Raises StoreUnreachable."""
+    raise StoreUnreachable(
+        f"{verb} was called in a runner, but outside any job.",
+        remedy="Call it from a task; in a thread of your own run it in contextvars.copy_context() of the job.",
+    )
+
+
 class Answers:
     """Who waits for which answer. On the loop's thread only."""
 
@@ -148,10 +156,7 @@ class Inside:
         """Send and wait. Raises StoreUnreachable outside any job, or when the coordinator is gone."""
         running = here.get()
         if running is None:
-            raise StoreUnreachable(
-                f"{verb} was called in a runner, but outside any job.",
-                remedy="Call it from a task; in a thread of your own run it in contextvars.copy_context() of the job.",
-            )
+            return refuse_outside(verb, body)
         job, claim = running.job, running.claim
         got: list[Answer] = []
         if threading.get_ident() == self._thread:

@@ -20,7 +20,7 @@ from mainspring.clock import SystemClock
 from mainspring.domain.frame import PROTOCOL, Frame, Hello, ToRunner, Unusable
 from mainspring.errors import AppNotLoadable, MainspringError
 from mainspring.runner.capture import capture_logging, capture_streams, emit_here
-from mainspring.runner.client import Answers, FrameClient, Inside
+from mainspring.runner.client import Answers, FrameClient, Inside, refuse_outside
 from mainspring.runner.host import Host
 from mainspring.runner.link import Link
 from mainspring.sdk import connection
@@ -39,6 +39,7 @@ def main(argv: list[str]) -> int:
     _prepare_process()
     channels = (_channel("MAINSPRING_CONTROL_FD"), _channel("MAINSPRING_BULK_FD"))
     capture_streams()
+    connection.use_client(FrameClient(refuse_outside))
     try:
         app = load_app(argv[0])
         catalog = app.catalog()

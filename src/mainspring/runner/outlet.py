@@ -12,15 +12,17 @@ from typing import Any
 
 from msgspec import Raw
 
-from mainspring.clock import Clock
+from mainspring.clock import MILLISECOND, Clock, Duration, seconds
 from mainspring.domain.frame import LOG_CREDIT, Ended, Log, Progress
 from mainspring.runner.link import Link
 from mainspring.runner.output import PIECE, JobLog
 from mainspring.runner.running import Running
 
-FLUSH_EVERY = 0.1
-"""Seconds between two flushes of logs, unless a frame's worth has gathered."""
-REPORT_EVERY = 0.2
+_FLUSH_EVERY = Duration(100 * MILLISECOND)
+"""Between two flushes of a log, unless a frame's worth has gathered."""
+_REPORT_EVERY = Duration(200 * MILLISECOND)
+_YIELD = 0.005
+"""Seconds that a thread lets the loop go first."""
 
 
 class Outlet:
@@ -35,7 +37,6 @@ class Outlet:
         self._credit = LOG_CREDIT
         self._dirty: dict[Running, None] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._flushed = 0.0
 
     @property
     def idle(self) -> bool:
@@ -47,8 +48,24 @@ class Outlet:
     def open_log(self, running: Running) -> JobLog:
         with self._lock:
             if running.log is None:
-                running.log = JobLog(running.start.log_room, self._clock, lambda: self._on_loop(self._note, running))
+                running.log = JobLog(running.start.log_room, self._clock, lambda: self._heard(running))
             return running.log
+
+    def _heard(self, running: Running) -> None:
+        """Its log has news. A job's line is sent at once if its last flush is long ago, as it may be its last.
+
+        A thread that goes on to hold the interpreter lock would keep the loop from ever sending it, so it lets the loop
+        go first, for a moment.
+        """
+        soon = self._clock.monotonic() - running.flushed >= _FLUSH_EVERY
+        if threading.get_ident() == self._thread:
+            self._note(running, soon=soon)
+        elif soon:
+            sent = threading.Event()
+            self._loop.call_soon_threadsafe(self._note_and_tell, running, sent)
+            sent.wait(_YIELD)
+        else:
+            self._loop.call_soon_threadsafe(self._note, running)
 
     def report(self, running: Running, details: bytes) -> None:
         running.details = details
@@ -79,30 +96,35 @@ class Outlet:
         self._dirty[running] = None
         self._serve(running)
 
-    def _note(self, running: Running) -> None:
-        """Its log has news: send at once if the last flush is long ago, so that a job that dies has said its last."""
+    def _note_and_tell(self, running: Running, sent: threading.Event) -> None:
+        self._note(running, soon=True)
+        sent.set()
+
+    def _note(self, running: Running, *, soon: bool = False) -> None:
+        """Send its news now, or with the next flush."""
         if running.ended is not None:
             return  # news from a thread that outran its own end
         self._dirty[running] = None
-        if self._loop.time() - self._flushed >= FLUSH_EVERY or (running.log and running.log.waiting >= PIECE):
-            self._flush()
+        ready = running.log.waiting if running.log else 0
+        if ready >= PIECE or (soon and ready):
+            self._serve(running)
             self._link.flush()
-        elif self._timer is None:
-            self._timer = self._loop.call_at(self._flushed + FLUSH_EVERY, self._flush)
+        if self._dirty and self._timer is None:
+            self._timer = self._loop.call_later(seconds(_FLUSH_EVERY), self._flush)
 
     def _flush(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._flushed = self._loop.time()
         for running in list(self._dirty):
             self._serve(running)
         if self._dirty and self._credit > 0:  # unfinished lines, which wait a little for their rest
-            self._timer = self._loop.call_at(self._flushed + FLUSH_EVERY, self._flush)
+            self._timer = self._loop.call_later(seconds(_FLUSH_EVERY), self._flush)
 
     def _serve(self, running: Running) -> None:
         """Send of one log what the credit allows, and its end behind it."""
         log = running.log
+        running.flushed = self._clock.monotonic()
         while log is not None and self._credit > 0:
             chunks = log.take()
             if not chunks:
@@ -119,7 +141,7 @@ class Outlet:
         """Pass on the newest report, then wait a little before the next."""
         told = running.details
         self._link.urgent(Progress(running.job, running.claim, Raw(told)))
-        self._loop.call_later(REPORT_EVERY, self._tell_again, running, told)
+        self._loop.call_later(seconds(_REPORT_EVERY), self._tell_again, running, told)
 
     def _tell_again(self, running: Running, told: bytes) -> None:
         if running.ended is None and running.details is not told:

@@ -71,7 +71,7 @@ class JobLog:
                 self._admit(at or self._clock.now(), stream, level, text, size)
             call = self._waiting >= self._told
             if call:
-                self._told = self._waiting + PIECE
+                self._told = self._next_call()
         if call:
             self._news()
 
@@ -118,8 +118,14 @@ class JobLog:
                 size += piece.size
                 chunks.append(piece.chunk())
             self._waiting -= size
-            self._told = PIECE if self.unsettled else 0
+            self._told = self._next_call()
         return chunks
+
+    def _next_call(self) -> int:
+        """How much must be ready for ``news``: a frame's worth, or the first whole line after its mere beginning."""
+        if self._waiting:
+            return self._waiting + PIECE
+        return 1 if self._unfinished else 0
 
     @property
     def waiting(self) -> int:

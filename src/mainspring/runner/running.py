@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mainspring.clock import HOUR
 from mainspring.domain.frame import Ended, Start
 from mainspring.domain.states import Outcome
 from mainspring.runner.output import JobLog
@@ -32,7 +33,8 @@ class Running:
     """One attempt that was started and has not been reported as ended.
 
     ``asked``: the outcome it was asked to end with; ``began``: its code has begun; ``handle``: what its executor
-    needs to end it; ``ended``: how it ended, while its log may still wait for credit; ``details``: the newest report.
+    needs to end it; ``ended``: how it ended, while its log may still wait for credit; ``details``: the newest report;
+    ``flushed``: when its log was last sent (monotonic).
     """
 
     __slots__ = (
@@ -43,6 +45,7 @@ class Running:
         "desk",
         "details",
         "ended",
+        "flushed",
         "handle",
         "job",
         "log",
@@ -63,6 +66,7 @@ class Running:
         self.ended: Ended | None = None
         self.details = b""
         self.telling = False
+        self.flushed = -HOUR
         self.context: Context | None = None
 
     def write(self, stream: str, text: str, level: str = "") -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from mainspring import process
 from mainspring.errors import MainspringError
 from mainspring.runner import minder
+from mainspring.runner.client import FrameClient, refuse_outside
 from mainspring.runner.orders import Refused, Spawn, spawns
 from mainspring.worker.frames import encoder
 
@@ -64,8 +65,10 @@ class Spawner:
     def _task(self, name: str) -> Registered:
         """A task of the app, which is imported now if it was not yet."""
         if self._tasks is None:
+            from mainspring.sdk import connection
             from mainspring.sdk.loading import load_app
 
+            connection.use_client(FrameClient(refuse_outside))
             self._tasks = {task.name: task for task in load_app(self._target).tasks.values()}
             gc.collect()
             gc.freeze()  # so that collections in the children don't copy every page of the app
@@ -95,7 +98,6 @@ def main(argv: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # a handler, as what we start would inherit that it is ignored
     process.die_with_parent(signal.SIGKILL, parent)
-    process.adopt_orphans()
     with socket.socket(fileno=int(argv[0])) as orders:
         Spawner(orders, argv[1]).run()
     return 0

@@ -9,7 +9,7 @@ from typing import Any
 from mainspring.domain.frame import Ended
 from mainspring.runner.conclusion import raised, returned, stopped
 from mainspring.runner.running import Running, here
-from mainspring.sdk import context as sdk_context
+from mainspring.sdk.context import enter
 
 ASK_AGAIN = 1.0
 """Seconds after which code that swallowed its cancellation is cancelled once more."""
@@ -34,10 +34,10 @@ class Tasks:
             return
         running.began = True
         here.set(running)
-        assert running.context is not None  # noqa: S101 - set before the start
+        if running.context is not None:
+            enter(running.context)
         try:
-            with sdk_context.running(running.context):
-                value = await function(**arguments)
+            value = await function(**arguments)
         except BaseException as error:  # noqa: BLE001 - whatever user code raises is its end, not the loop's
             self._over(running, raised(running, error))
         else:

@@ -19,7 +19,7 @@ from mainspring.domain.frame import Ended
 from mainspring.errors import JobInterrupted
 from mainspring.runner.conclusion import raised, returned
 from mainspring.runner.running import Running, here
-from mainspring.sdk import context as sdk_context
+from mainspring.sdk.context import enter
 
 _raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _raise_in_thread.argtypes = (ctypes.c_ulong, ctypes.py_object)
@@ -53,11 +53,11 @@ class _Call:
         if self.entered or running.asked is not None:
             return raised(running, JobInterrupted())
         self.entered = True
-        assert running.context is not None  # noqa: S101 - set before the start
         try:
             here.set(running)
-            with sdk_context.running(running.context):
-                value = self.function(**self.arguments)
+            if running.context is not None:
+                enter(running.context)
+            value = self.function(**self.arguments)
         except BaseException as error:  # noqa: BLE001 - whatever user code raises is its end, not ours
             return raised(running, error)
         return returned(running, value)

@@ -59,7 +59,7 @@ def test_a_value_is_read_into_its_own_type(name: str, given: object, value: obje
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("port", "0"),
+        ("port", "-1"),
         ("port", "65536"),
         ("port", "8_0"),
         ("port", "٣"),

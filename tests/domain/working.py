@@ -30,7 +30,7 @@ class Working:
 
     def __init__(self, store: Store, app: Mainspring) -> None:
         clock = SystemClock()
-        hello = Hello("1", "w", "here", 1, app.name, "1", "0", [], {}, 5, [], {})
+        hello = Hello(store.chance.incarnation(), "w", "here", 1, app.name, "1", "0", [], {}, 5, [], {})
         worker = store.write(lambda tx: workers.register(tx, hello))
         timing = Timing(lease=Duration(60 * SECOND), sweep=Duration(60 * SECOND), poll=SECOND, drain=SECOND)
         self._tasks = {task.name: task for task in app.tasks.values()}

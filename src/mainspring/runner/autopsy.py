@@ -87,5 +87,5 @@ def _crash(text: str, evidence: dict[str, Any]) -> Failure:
 
 
 def _last_lines(data: bytes) -> str:
-    text = clean(data.decode("utf-8", "backslashreplace"))[0].strip()
+    text = clean(data.decode("utf-8", "backslashreplace")).strip()
     return "\n".join(text.splitlines()[-_LAST_LINES:])

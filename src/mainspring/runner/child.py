@@ -168,7 +168,7 @@ class Child:
         self._put(Progress(running.job, running.claim, Raw(details)))
 
     def _log(self, level: str, text: str) -> None:
-        chunk = LogChunk(SystemClock().now(), "log", clean(text)[0], level)
+        chunk = LogChunk(SystemClock().now(), "log", clean(text), level)
         self._put(Log(self._running.job, self._running.claim, [chunk]))
 
     def ask(self, verb: str, body: bytes) -> Answer:

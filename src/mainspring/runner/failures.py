@@ -73,7 +73,7 @@ def _from_users(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _kept(text: str, most: int) -> str:
-    text = clean(text)[0]
+    text = clean(text)
     if len(text) <= most:
         return text
     half = most // 2

@@ -48,6 +48,7 @@ class JobLog:
         self._ready: deque[_Piece] = deque()
         self._tail: deque[_Piece] = deque()
         self._tail_size = 0
+        self._last: _Piece | None = None
         self._cut = 0
         self._unfinished: dict[str, tuple[Instant, str]] = {}
         self._waiting = 0
@@ -56,24 +57,50 @@ class JobLog:
 
     def write(self, stream: str, text: str, level: str = "") -> None:
         """Take some output. Safe in any thread; text after the end of the attempt is dropped."""
-        text, size = clean(text)
+        if "\0" in text or not text.isascii():
+            text = clean(text)
         with self._lock:
             if self.closed or not text:
                 return
-            at, before = self._unfinished.pop(stream, (None, ""))
-            text, size = before + text, len(before.encode()) + size if before else size
-            whole = text.rfind("\n") + 1
-            if whole < len(text) and len(text) - whole <= PIECE:
-                self._unfinished[stream] = (at if at and not whole else self._clock.now(), text[whole:])
-                text = text[:whole]
-                size = len(text.encode())
+            at = None
+            if stream in self._unfinished:
+                at, before = self._unfinished.pop(stream)
+                text = before + text
+            if text[-1] != "\n":
+                text = self._hold_back(stream, text, at)
             if text:
-                self._admit(at or self._clock.now(), stream, level, text, size)
+                size = len(text) if text.isascii() else len(text.encode())
+                if not self._continues(stream, level, text, size):
+                    self._admit(at or self._clock.now(), stream, level, text, size)
             call = self._waiting >= self._told
             if call:
                 self._told = self._next_call()
         if call:
             self._news()
+
+    def _hold_back(self, stream: str, text: str, at: Instant | None) -> str:
+        """Keep the unfinished line at the end of this, if it is not very long; what is left to admit."""
+        whole = text.rfind("\n") + 1
+        if len(text) - whole > PIECE:
+            return text
+        self._unfinished[stream] = (self._clock.now() if at is None or whole else at, text[whole:])
+        return text[:whole]
+
+    def _continues(self, stream: str, level: str, text: str, size: int) -> bool:
+        """Add to the piece that was written last where that is still here, of the same kind, small, and has room."""
+        last = self._last
+        if last is None or last.size + size > _MERGED or last.stream != stream or last.level != level:
+            return False
+        if self._tail:
+            self._tail_size += size
+        elif size <= self._head_room:
+            self._head_room -= size
+            self._waiting += size
+        else:
+            return False
+        last.parts.append(text)
+        last.size += size
+        return True
 
     def _admit(self, at: Instant, stream: str, level: str, text: str, size: int) -> None:
         """Into the head while that has room, then into the tail, which forgets its oldest."""
@@ -81,14 +108,20 @@ class JobLog:
             for part in _parts(text):
                 self._admit(at, stream, level, part, len(part.encode()))
             return
+        self._last = piece = _Piece(at, stream, level, text, size)
         if size <= self._head_room:
             self._head_room -= size
             self._waiting += size
-            _append(self._ready, _Piece(at, stream, level, text, size))
+            self._ready.append(piece)
             return
         self._head_room = 0
         self._tail_size += size
-        _append(self._tail, _Piece(at, stream, level, text, size))
+        self._tail.append(piece)
+        if self._tail_size > self._tail_room + PIECE:
+            self._shorten()
+
+    def _shorten(self) -> None:
+        """Cut the tail to its room."""
         while self._tail_size > self._tail_room:
             self._forget(self._tail_size - self._tail_room)
 
@@ -107,6 +140,8 @@ class JobLog:
             piece.parts, piece.size = [kept], piece.size - gone
         else:
             self._tail.popleft()
+            if piece is self._last:
+                self._last = None
 
     def take(self, *, most: int = PIECE) -> list[LogChunk]:
         """What may go into the next frame: about ``most`` bytes, oldest first. An empty list: nothing is ready."""
@@ -115,6 +150,8 @@ class JobLog:
             self._release(self._clock.now() - _PATIENCE)
             while self._ready and size < most:
                 piece = self._ready.popleft()
+                if piece is self._last:
+                    self._last = None
                 size += piece.size
                 chunks.append(piece.chunk())
             self._waiting -= size
@@ -148,6 +185,7 @@ class JobLog:
         with self._lock:
             self._release(self._clock.now())
             self.closed = True
+            self._shorten()
             if self._cut:
                 kept = f"{LOG_LIMIT // 1_048_576} MiB are kept per job"
                 mark = f"[mainspring: {self._cut:,} bytes cut here; {kept}]\n"
@@ -156,27 +194,16 @@ class JobLog:
             self._tail.clear()
 
 
-def clean(text: str) -> tuple[str, int]:
-    """The text without what can't be stored (NUL, halves of surrogate pairs: shown escaped), and its size in UTF-8."""
+def clean(text: str) -> str:
+    """The text without what can't be stored (NUL, halves of surrogate pairs), which is shown escaped."""
     if "\0" in text:
         text = text.replace("\0", "\\x00")
-    if text.isascii():
-        return text, len(text)
-    try:
-        return text, len(text.encode())
-    except UnicodeEncodeError:
-        data = text.encode("utf-8", "backslashreplace")
-        return data.decode(), len(data)
-
-
-def _append(pieces: deque[_Piece], piece: _Piece) -> None:
-    """Add to the last piece where that is of the same kind and small."""
-    last = pieces[-1] if pieces else None
-    if last is None or last.stream != piece.stream or last.level != piece.level or last.size + piece.size > _MERGED:
-        pieces.append(piece)
-    else:
-        last.parts += piece.parts
-        last.size += piece.size
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return text.encode("utf-8", "backslashreplace").decode()
+    return text
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -73,6 +73,7 @@ class Driver:
         self.pays = True
         """Whether credit is given back for logs."""
         self.desk: Callable[[Request], Answer] = lambda request: Answer(request.number)
+        self.app = "jobs"
         self._next = 0
 
     # --- saying -----------------------------------------------------------------------------------------------
@@ -86,7 +87,7 @@ class Driver:
         inline = Raw(b"{}" if large else data)
         told = Raw(json.dumps(details).encode())
         self.process.control.put(
-            Start(job, claim, attempt, f"jobs.{task}", inline, bulk=large, log_room=room, details=told)
+            Start(job, claim, attempt, f"{self.app}.{task}", inline, bulk=large, log_room=room, details=told)
         )
         if large:
             self.process.bulk.put(Params(job, claim, Raw(data)))

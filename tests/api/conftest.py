@@ -19,7 +19,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield serving
         serving.http.close()
         assert serving.end() == 0, serving.said
-        assert serving.said.splitlines() == [f"mainspring server: listening at {serving.url}"]
+        assert len(serving.said.splitlines()) == 1, serving.said
     finally:
         serving.close()
 

@@ -27,19 +27,8 @@ from mainspring.store import Store, Transaction, catalog, lanes, workers
 from mainspring.store.workers import Hello
 from mainspring.transitions.ended import Report, end
 
-PROGRAM = """
-import sys
-from mainspring.domain.setting import Settings
-from mainspring.errors import MainspringError
-from mainspring.server.app import run
-try:
-    sys.exit(run(database=sys.argv[1], host=sys.argv[2], port=int(sys.argv[3]), settings=Settings()))
-except MainspringError as error:
-    print(error, file=sys.stderr)
-    sys.exit(error.exit_status)
-"""
-
 API = "/api/v1"
+COMMAND = [sys.executable, "-m", "mainspring", "server"]
 LEASE = Duration(60 * SECOND)
 
 T = TypeVar("T")
@@ -60,16 +49,17 @@ def eventually(look: Callable[[], T], *, within: Duration = Duration(10 * SECOND
 class Serving:
     """One server process."""
 
-    def __init__(self, directory: Path, *, host: str = "127.0.0.1", port: int = 0, database: str = "") -> None:
-        self.database = database or f"sqlite:///{directory}/main.db"
+    def __init__(self, directory: Path, *, host: str = "127.0.0.1", port: int = 0, faults: str = "") -> None:
+        self.database = f"sqlite:///{directory}/main.db"
         self._said = directory / "said.txt"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MAINSPRING_")}
         with self._said.open("w") as stderr:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, self.database, host, str(port)],
+                [*COMMAND, "--db", self.database, "--host", host, "--port", str(port)],
                 stderr=stderr,
                 stdout=stderr,
                 cwd=directory,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+                env=environment | {"MAINSPRING_FAULTS": faults, "PYTHONPATH": os.pathsep.join(sys.path)},
             )
         self.url = ""
 
@@ -80,7 +70,7 @@ class Serving:
         return self
 
     def _address(self) -> str:
-        found = re.search(r"listening at (http://\S+)", self.said)
+        found = re.search(r"listening at (http://[\w.:\[\]]+)", self.said)
         assert found or self.process.poll() is None, self.said
         return found[1] if found else ""
 

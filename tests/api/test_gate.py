@@ -196,7 +196,7 @@ def test_nonsense_on_the_wire_does_not_end_the_server(server: Serving) -> None:
     for junk in (
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
         b"GET\r\n\r\n",
-        b"OPTIONS * HTTP/1.1\r\n\r\n",
+        b"OPTIONS * HTTP/1.1\r\nConnection: close\r\n\r\n",
     ):
         assert server.raw(junk).startswith(b"HTTP/1.1 40")
     upgrade = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAA"]

@@ -166,7 +166,7 @@ def _command_first(words: list[str]) -> list[str]:
     at = 0
     while at < len(words) and words[at].partition("=")[0] in _ANYWHERE:
         at += 1 if "=" in words[at] else 1 + _ANYWHERE[words[at]]
-    return [*words[at : at + 1], *words[:at], *words[at + 1 :]] if at < len(words) else words
+    return [*words[at : at + 1], *words[:at], *words[at + 1 :]] if at < len(words) else []
 
 
 def _no_command(word: str) -> WrongUse:

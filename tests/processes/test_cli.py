@@ -1,0 +1,246 @@
+"""The front door: help, wrong use, exit statuses, errors for people and for programs."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import resource
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from mainspring.cli.main import COMMANDS, LATER, version
+from mainspring.errors import MainspringError
+from tests.processes.commands import ROOT, CommandLine
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(tmp_path, monkeypatch, capsys)
+
+
+# --- help and version -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",), ("--json",)])
+def test_help_names_every_command_and_none_of_later(cli: CommandLine, words: tuple[str, ...]):
+    said = cli(*words)
+    assert said.status == 0
+    listed = re.findall(r"^  ([a-z]+)  ", said.out, re.MULTILINE)
+    assert listed == list(COMMANDS)
+    assert not LATER & set(listed)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help(cli: CommandLine, name: str):
+    for words in ((name, "--help"), ("help", name)):
+        said = cli(*words)
+        assert said.status == 0
+        assert f"Usage: mainspring {name}" in said.out
+
+
+def test_the_version_is_the_packages(cli: CommandLine):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert version() == project["version"]
+    assert cli("--version").out == f"mainspring {project['version']}\n"
+
+
+def test_help_and_version_load_no_parser_and_no_tables(cli: CommandLine):
+    code = "import sys\nfrom mainspring.cli.main import main\nmain(sys.argv[1:])\nprint(*sys.modules, file=sys.stderr)"
+    for word in ("--help", "--version"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, word],
+            env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert not {"cyclopts", "rich", "apsw", "asyncio"} & set(done.stderr.split())
+
+
+def test_help_costs_less_than_400_ms_of_cpu(cli: CommandLine):
+    def cost() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert cli.process("--help").status == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(cost() for _ in range(3)) < 0.4
+
+
+# --- wrong use ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("jbos",), r"There is no command 'jbos'\.\n  Did you mean jobs"),
+        (("zzzz",), "List them with: mainspring --help"),
+        (("jobs", "--stat", "dead"), r"--stat.*\n  See: mainspring jobs --help"),
+        (("jobs", "--limit", "many"), "--limit"),
+        (("jobs", "extra"), "extra"),
+        (("job",), "ID"),
+        (("job", "1", "2"), "2"),
+        (("submit",), "TASK"),
+        (("up", "--port"), "--port"),
+    ],
+)
+def test_wrong_use_is_2_and_says_what_is_right(cli: CommandLine, words: tuple[str, ...], said: str):
+    answer = cli(*words)
+    assert (answer.status, answer.out) == (2, "")
+    assert re.match(f"error: .*{said}", answer.err, re.DOTALL), answer.err
+    assert not (cli.folder / ".mainspring").exists()
+
+
+@pytest.mark.parametrize("word", sorted(LATER))
+def test_a_command_of_later_is_refused_as_such(cli: CommandLine, word: str):
+    answer = cli(word, "anything", "--at", "all")
+    assert answer.status == 2
+    assert f"does not have the command '{word}' yet" in answer.err
+
+
+def test_options_of_all_commands_may_stand_before_the_command(cli: CommandLine):
+    assert cli("--db", "sqlite:///a.db", "--json", "jobs").answer == []
+    assert (cli.folder / "a.db").exists()
+    assert cli("--db=sqlite:///b.db", "jobs", "--json").answer == []
+    assert (cli.folder / "b.db").exists()
+
+
+def test_a_server_is_not_spoken_to_yet(cli: CommandLine, monkeypatch: pytest.MonkeyPatch):
+    refused = cli("jobs", "--api", "http://localhost:8750", "--json")
+    assert (refused.status, refused.error["code"], refused.error["field"]) == (4, "not_yet_supported", "--api")
+    monkeypatch.setenv("MAINSPRING_API_URL", "http://localhost:8750")
+    assert cli("jobs").status == 4
+
+
+# --- errors ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_error_in_json_is_one_document_on_standard_error(cli: CommandLine):
+    for words in (("job", "999", "--json"), ("--json", "job", "999")):
+        said = cli(*words)
+        assert (said.status, said.out, said.err.count("\n")) == (3, "", 1)
+        assert said.error == {
+            "code": "unknown_job",
+            "message": "unknown job 999",
+            "remedy": "List them with: mainspring jobs",
+            "field": "id",
+        }
+    assert cli("jobs", "--bogus", "--json").error["code"] == "wrong_use"
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("postgresql://localhost/x", "store_unreachable"),
+        ("mainspring.db", "store_unreachable"),
+        ("sqlite:///broken.db", "store_corrupt"),
+        ("sqlite:////proc/nowhere/m.db", "store_unreachable|store_read_only"),
+    ],
+)
+def test_a_store_that_can_not_be_used_is_5(cli: CommandLine, url: str, code: str):
+    (cli.folder / "broken.db").write_bytes(b"not a database" * 1_000)
+    said = cli("jobs", "--db", url, "--json")
+    assert said.status == 5
+    assert said.error["code"] in code.split("|")
+    assert (cli.folder / "broken.db").read_bytes() == b"not a database" * 1_000
+
+
+def test_a_wrong_setting_stops_every_command_with_its_place(cli: CommandLine):
+    (cli.folder / "mainspring.toml").write_text("prot = 1\n")
+    said = cli("jobs")
+    assert said.status == 4
+    assert "mainspring.toml line 1: 'prot' is not a setting.\n  Did you mean port or" in said.err
+    assert cli("--help").status == 0
+
+
+def test_a_fault_of_ours_shows_the_trace_and_asks_for_a_report(cli: CommandLine):
+    said = cli.process("jobs", MAINSPRING_FAULTS="migrate.before_commit=raise")
+    assert said.status == 70
+    assert "Traceback" in said.err
+    assert f"fault of mainspring {version()}" in said.err
+    assert said.out == ""
+
+
+def test_a_reader_that_goes_away_is_no_fault(cli: CommandLine):
+    command = subprocess.Popen(
+        [sys.executable, "-m", "mainspring", "--help"],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        stdout=(gone := os.pipe())[1],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(gone[0])
+    os.close(gone[1])
+    _, err = command.communicate(timeout=30)
+    assert (command.returncode, err) == (141, "")
+
+
+def test_windows_is_refused_clearly(cli: CommandLine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    said = cli("jobs")
+    assert said.status == 2
+    assert "WSL" in said.err
+
+
+def test_errors_are_in_colour_on_a_terminal_only(cli: CommandLine):
+    assert "\x1b" not in cli.process("job", "7").err
+    reader, terminal = pty.openpty()
+    subprocess.run(
+        [sys.executable, "-m", "mainspring", "job", "7"],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        timeout=30,
+        check=False,
+    )
+    said = os.read(reader, 65_536).decode()
+    os.close(reader)
+    os.close(terminal)
+    assert "\x1b[1;31merror:\x1b[0m unknown job 7" in said
+
+
+def test_every_exit_status_of_an_error_is_documented():
+    told = (ROOT / "docs" / "reference" / "cli.md").read_text()
+    statuses = {MainspringError.exit_status}
+    kinds = [MainspringError]
+    while kinds:
+        kind = kinds.pop()
+        statuses.add(kind.exit_status)
+        kinds += kind.__subclasses__()
+    for status in statuses | {0, 70, 130, 141}:
+        assert f"| {status} |" in told
+
+
+# --- first steps ----------------------------------------------------------------------------------------------------
+
+
+def test_init_writes_an_app_and_never_overwrites(cli: CommandLine):
+    assert cli("init", "--json").answer == {"written": ["app.py", "mainspring.toml"], "kept": []}
+    compile((cli.folder / "app.py").read_text(), "app.py", "exec")
+    assert tomllib.loads((cli.folder / "mainspring.toml").read_text()) == {"app": "app.py"}
+    (cli.folder / "app.py").write_text("mine")
+    (cli.folder / "mainspring.toml").unlink()
+    assert cli("init", "--json").answer == {"written": ["mainspring.toml"], "kept": ["app.py"]}
+    assert (cli.folder / "app.py").read_text() == "mine"
+    assert "mainspring up" in cli("init").out
+
+
+@pytest.mark.parametrize("command", ["up", "worker"])
+def test_without_an_app_it_says_how_to_get_one(cli: CommandLine, command: str):
+    said = cli(command)
+    assert said.status == 4
+    for right in ("--app MODULE:ATTR", 'app = "app.py"', "mainspring init", "mainspring demo"):
+        assert right in said.err
+
+
+@pytest.mark.parametrize("command", ["up", "server", "worker"])
+def test_a_database_in_memory_is_refused_for_a_platform(cli: CommandLine, command: str):
+    said = cli.process(command, "--db", "sqlite://:memory:", MAINSPRING_APP="app.py")
+    assert said.status == 4
+    assert "can't be shared" in said.err

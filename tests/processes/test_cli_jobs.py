@@ -1,0 +1,267 @@
+"""The commands that look at jobs and act on them, on a real database without a worker."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mainspring.client.direct import DirectClient, connect
+from mainspring.domain.job import JobRequest
+from mainspring.domain.states import State
+from mainspring.domain.task import Catalog, Executor, Task
+from tests.processes.commands import CommandLine
+
+
+def task(name: str, app: str = "shop", **properties: Any) -> Task:
+    required = [key for key, schema in properties.items() if "default" not in schema]
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return Task(
+        name=f"{app}.{name}",
+        app=app,
+        executor=Executor.ASYNC,
+        queue="mail" if name == "receipt" else app,
+        schema=schema,
+        retry={"max_attempts": 5},
+        description="Send it.",
+    )
+
+
+SHOP = Catalog(
+    "shop",
+    "1",
+    (
+        task("receipt", order_id={"type": "integer"}, note={"type": "string", "default": ""}),
+        task("clean"),
+    ),
+)
+BANK = Catalog("bank", "1", (task("clean", "bank"),))
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    line = CommandLine(tmp_path, monkeypatch, capsys)
+    client = platform()
+    client.declare(SHOP)
+    client.declare(BANK)
+    client.close()
+    return line
+
+
+def platform() -> DirectClient:
+    return connect("sqlite:///.mainspring/mainspring.db")
+
+
+def requests(count: int, **options: Any) -> list[int]:
+    client = platform()
+    ids = client.submit([JobRequest("shop.receipt", {"order_id": n}, **options) for n in range(count)])
+    client.close()
+    return ids
+
+
+# --- submit ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_submit_answers_with_the_stored_job(cli: CommandLine):
+    words = ("submit", "receipt", "order_id=7", "note=7", "--tag", "team=mail", "--tag", "x=a=b", "--priority", "-2")
+    job = cli(*words, "--queue", "fast", "--timeout", "90s", "--max-attempts", "2", "--json").answer
+    assert (job["task"], job["state"], job["params"]) == ("shop.receipt", "queued", {"order_id": 7, "note": "7"})
+    assert (job["tags"], job["priority"], job["queue"]) == ({"team": "mail", "x": "a=b"}, -2, "fast")
+    assert (job["timeout"], job["max_attempts"]) == ("1m30s", 2)
+    assert cli("job", str(job["id"]), "--json").answer["params"] == job["params"]
+
+
+def test_a_submit_for_people_says_id_and_state(cli: CommandLine):
+    assert cli("submit", "shop.receipt", "order_id=7").out == "job 1 queued: shop.receipt order_id=7\n"
+    assert cli("submit", "shop.clean").out == "job 2 queued: shop.clean\n"
+
+
+def test_due_times_make_a_scheduled_job(cli: CommandLine):
+    assert cli("submit", "receipt", "order_id=1", "--delay", "10m", "--json").answer["state"] == "scheduled"
+    later = cli("submit", "receipt", "order_id=1", "--at", "2999-01-01T00:00:00+01:00", "--json").answer
+    assert (later["state"], later["run_at"]) == ("scheduled", "2998-12-31T23:00:00Z")
+    assert cli("submit", "receipt", "order_id=1", "--expires", "1h", "--json").answer["expires_at"]
+
+
+def test_parameters_may_come_as_a_document_or_a_file(cli: CommandLine):
+    (cli.folder / "p.json").write_text('{"order_id": 3, "note": "ü"}')
+    assert cli("submit", "receipt", "--params", "@p.json", "--json").answer["params"] == {"order_id": 3, "note": "ü"}
+    job = cli("submit", "receipt", "order_id=4", "--params", '{"order_id": 3, "note": "n"}', "--json").answer
+    assert job["params"] == {"order_id": 4, "note": "n"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("receit", "order_id=1"), "unknown_task", "Did you mean receipt"),
+        (("clean",), "unknown_task", r"not unique.*bank\.clean or shop\.clean"),
+        (("receipt",), "invalid_parameters", "'order_id' is missing"),
+        (("receipt", "order_id=x"), "invalid_parameters", "'order_id' of shop.receipt is 'x'; it must be integer"),
+        (("receipt", 'order_id="7"'), "invalid_parameters", "order_id"),
+        (("receipt", "order_id=7", "nte=x"), "invalid_parameters", "'nte'.*note"),
+        (("receipt", "order_id=7", "order_id=8"), "invalid_parameters", "twice"),
+        (("receipt", "order_id"), "invalid_parameters", "not name=value"),
+        (("receipt", "=7"), "invalid_parameters", "not name=value"),
+        (("receipt", "--params", "{"), "invalid_json", "line 1"),
+        (("receipt", "--params", "[1]"), "invalid_parameters", "must be a JSON object"),
+        (("receipt", "--params", "@none.json"), "invalid_input", "none.json"),
+        (("receipt", "order_id=7", "--delay", "soon"), "invalid_duration", "soon"),
+        (("receipt", "order_id=7", "--at", "tomorrow"), "invalid_instant", "tomorrow"),
+        (("receipt", "order_id=7", "--at", "2026-01-01T00:00:00"), "invalid_instant", "zone"),
+        (("receipt", "order_id=7", "--delay", "1s", "--at", "2999-01-01T00:00:00Z"), "invalid_option", "both"),
+        (("receipt", "order_id=7", "--tag", "mail"), "invalid_option", "key=value"),
+        (("receipt", "order_id=7", "--priority", "9999"), "invalid_option", "priority"),
+        (("receipt", "order_id=7", "--max-attempts", "0"), "invalid_option", "max_attempts"),
+        (("receipt", "order_id=7", "--timeout", "0s"), "invalid_option", "timeout"),
+        (("receipt", "order_id=7", "--unique", "k"), "not_yet_supported", "unique"),
+        (("receipt", "order_id=1e999"), "invalid_json|invalid_parameters", "order_id"),
+        (("receipt", "order_id=7", "note=a\0b"), "invalid_text", "NUL"),
+        (("receipt", "order_id=7", f"note={'x' * 1_100_000}"), "payload_too_large", "1,048,576"),
+    ],
+)
+def test_a_bad_submit_is_refused_and_changes_nothing(cli: CommandLine, words: tuple[str, ...], code: str, said: str):
+    answer = cli("submit", *words, "--json")
+    assert (answer.status, answer.out) == (4, "")
+    assert answer.error["code"] in code.split("|")
+    assert re.search(said, f"{answer.error['message']} {answer.error['remedy']}", re.DOTALL), answer.err
+    assert cli("jobs", "--count", "--json").answer == {"count": 0}
+
+
+# --- lists ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_list_is_one_array_newest_first_and_pages_by_cursor(cli: CommandLine):
+    ids = requests(5)
+    assert [job["id"] for job in cli("jobs", "--json").answer] == ids[::-1]
+    first = cli("jobs", "--limit", "2")
+    cursor = re.search(r"--cursor (\S+)", first.err)
+    assert cursor
+    assert [job["id"] for job in cli("jobs", "--cursor", cursor[1], "--json").answer] == ids[::-1][2:]
+
+
+def test_filters_choose_and_count(cli: CommandLine):
+    requests(2, tags={"team": "mail"})
+    requests(1, delay="1h", queue="slow")
+    for words, count in (
+        (("--state", "queued"), 2),
+        (("--state", "scheduled"), 1),
+        (("--queue", "slow"), 1),
+        (("--tag", "team=mail"), 2),
+        (("--task", "receipt"), 3),
+        (("--task", "shop.clean"), 0),
+        (("--since", "1h"), 3),
+        (("--until", "1h"), 0),
+        (("--since", "2020-01-01T00:00:00Z", "--state", "queued"), 2),
+    ):
+        assert len(cli("jobs", *words, "--json").answer) == count, words
+        assert cli("jobs", *words, "--count").out == f"{count}\n"
+        assert cli("jobs", *words, "--count", "--json").answer == {"count": count}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--state", "runing"), "Did you mean running"),
+        (("--state", "new"), "is not a state"),
+        (("--task", "receit"), "Did you mean receipt"),
+        (("--since", "yesterday"), "yesterday"),
+        (("--limit", "0"), "between 1 and"),
+        (("--cursor", "x"), "not a cursor"),
+    ],
+)
+def test_a_filter_that_can_not_be_is_refused(cli: CommandLine, words: tuple[str, ...], said: str):
+    answer = cli("jobs", *words)
+    assert (answer.status, answer.out) == (4, "")
+    assert said in answer.err
+
+
+def test_a_table_has_a_line_for_each_job_with_the_state_as_a_word(cli: CommandLine):
+    requests(1)
+    client = platform()
+    client.submit([JobRequest("shop.receipt", {"order_id": 1, "note": "two\nlines\x1b[2J" + "x" * 300})])
+    client.close()
+    titles, second, first = cli("jobs").out.splitlines()
+    assert titles.split() == ["ID", "STATE", "TASK", "QUEUE", "ATTEMPT", "CREATED", "TOOK", "PARAMS"]
+    assert re.match(r" ?2  ○ queued +shop\.receipt +mail +-", second)
+    assert "\\n" in second
+    assert "\x1b" not in second
+    assert len(second) < 260
+    assert "order_id=0" in first
+
+
+def test_empty_lists_say_what_would_fill_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    bare = CommandLine(tmp_path, monkeypatch, capsys)
+    assert bare("jobs").out == "No jobs.\n"
+    assert "mainspring up" in bare("workers").out
+    assert "mainspring up" in bare("tasks").out
+    assert bare("events").out == "No events.\n"
+    for words in (("workers",), ("tasks",), ("events",)):
+        assert bare(*words, "--json").answer == []
+
+
+# --- one job --------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_a_job_tells_its_story(cli: CommandLine):
+    job = requests(1, tags={"team": "mail"})[0]
+    page = cli("job", str(job)).out
+    for part in ("job 1", "shop.receipt", "○ queued", "order_id=0", "team=mail", "0 of 5", "Events", "submitted"):
+        assert part in page
+    answer = cli("job", str(job), "--json").answer
+    assert (answer["id"], answer["attempts"]) == (job, [])
+    assert [event["to"] for event in answer["events"]] == ["queued"]
+
+
+@pytest.mark.parametrize("command", ["job", "cancel", "retry", "logs"])
+@pytest.mark.parametrize("word", ["999", "abc", "0", "-1", "9" * 30, "job 999"])
+def test_an_unknown_id_is_3(cli: CommandLine, command: str, word: str):
+    said = cli(command, "--json", "--", word)
+    assert (said.status, said.out, said.error["code"]) == (3, "", "unknown_job")
+
+
+def test_cancel_and_retry_answer_with_the_job_and_refuse_what_can_not_be(cli: CommandLine):
+    job = str(requests(1)[0])
+    refused = cli("retry", job, "--json")
+    assert (refused.status, refused.error["code"]) == (4, "illegal_state")
+    assert cli("cancel", job).out == f"job {job} cancelled\n"
+    assert cli("cancel", job).status == 4
+    again = cli("retry", job, "--json").answer
+    assert (again["replay_of"], again["state"]) == (int(job), "queued")
+    live = cli("retry", job, "--json")
+    assert (live.status, live.error["code"]) == (4, "replay_live")
+    assert cli("cancel", str(again["id"]), "--json").answer["state"] == State.CANCELLED
+    assert f"runs job {job} again" in cli("retry", job).out
+
+
+def test_events_are_in_order_with_cursor_and_kinds(cli: CommandLine):
+    first, second = requests(2)
+    cli("cancel", str(first))
+    told = cli("events", "--json").answer
+    assert [(event["job"], event["to"]) for event in told] == [
+        (first, "queued"),
+        (second, "queued"),
+        (first, "cancelled"),
+    ]
+    assert cli("events", "--after", str(told[1]["seq"]), "--json").answer == told[2:]
+    assert cli("events", "--kind", "cancelled", "--json").answer == told[2:]
+    assert [event["job"] for event in cli("events", "--job", str(second), "--json").answer] == [second]
+    assert cli("events", "--limit", "1", "--json").answer == told[2:]
+    assert len(cli("events").out.splitlines()) == 3
+    assert cli("events", "--kind", "canceled").status == 4
+
+
+def test_tasks_show_what_they_take(cli: CommandLine):
+    assert {task["name"] for task in cli("tasks", "--json").answer} == {"shop.receipt", "shop.clean", "bank.clean"}
+    row = next(line for line in cli("tasks").out.splitlines() if line.startswith("shop.receipt"))
+    assert "order_id: integer, note?: string" in row
+    assert "Send it." in row
+
+
+def test_logs_of_a_job_that_has_not_run_are_empty(cli: CommandLine):
+    job = str(requests(1)[0])
+    assert (cli("logs", job).status, cli("logs", job).out) == (0, "")
+    assert cli("logs", job, "--json").answer == []

@@ -155,7 +155,7 @@ def test_health_is_green_at_once_and_ready_once_a_worker_has_reported_its_tasks(
     hand = HandWorker(store)
     hand.arrive()
     ready = serving.http.get("/readyz")
-    assert (ready.status_code, ready.json()["checks"]["workers"]) == (200, "1 can run 2 tasks")
+    assert (ready.status_code, ready.json()["checks"]["workers"]) == (200, "live: 1; tasks that they run: 2")
     hand.leave()
     assert serving.http.get("/readyz").status_code == 503
     store.close()

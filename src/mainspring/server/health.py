@@ -49,7 +49,7 @@ class Health:
         able = [one for one in found or [] if one.state is WorkerState.ACTIVE and one.tasks]
         if able:
             tasks = {task for one in able for task in one.tasks}
-            said = (True, f"{len(able)} can run {len(tasks)} tasks")
+            said = (True, f"live: {len(able)}; tasks that they run: {len(tasks)}")
         else:
             remedy = "start one: mainspring worker --app MODULE:ATTR"
             said = (False, f"no live worker has reported its tasks yet; {remedy}")

@@ -416,14 +416,15 @@ class Dispatch:
         runner.jobs[left.job] = held
         room = LOG_LIMIT
         if left.attempt:
-            room, held.next_line = self._store.logs.kept(left.job)
+            room, held.next_line = self._intake.kept(held)
         frames = start_frames(claimed, held.attempt, room)
         if frames is None:
             failure = Failure("UnreadableParameters", "its stored parameters are not JSON; the row was changed by hand")
             self._finish(held, Ending(left.job, claim, Outcome.FAILED, failure=failure, final=True))
             return
         faults.hit(FaultPoint.START_BEFORE_SEND)
-        self._custody.out.frames += [(runner.number, frame) for frame in frames]
+        for frame in frames:
+            self._custody.out.frames.append((runner.number, frame))
         if claimed.policy.timeout is not None:
             self._enforcer.limit(held, Duration(monotonic + claimed.policy.timeout))
 

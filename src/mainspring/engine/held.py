@@ -126,5 +126,10 @@ class Custody:
     def runner_for(self, lodging: Lodging) -> RunnerView:
         """The open runner with the fewest jobs."""
         wanted = lodging is Lodging.ALONE
-        fitting = [one for one in self.runners.values() if one.alone == wanted and not one.recycling]
-        return fitting[0] if len(fitting) == 1 else min(fitting, key=lambda one: len(one.jobs))
+        best: RunnerView | None = None
+        for one in self.runners.values():
+            if one.alone is wanted and not one.recycling and (best is None or len(one.jobs) < len(best.jobs)):
+                best = one
+        if best is None:
+            raise AssertionError(f"claimed a job without a runner for it: {lodging}")
+        return best

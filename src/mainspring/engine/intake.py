@@ -5,9 +5,14 @@ from __future__ import annotations
 from mainspring.clock import Clock
 from mainspring.domain.frame import Credit, Log
 from mainspring.domain.ids import JobId
-from mainspring.domain.logline import LogChunk
+from mainspring.domain.logline import LOG_LIMIT, LogChunk
 from mainspring.engine.held import Held, Outbox, RunnerView
+from mainspring.errors import StoreError
 from mainspring.store.logs import LogBook, line_count
+
+
+_FAR = 1_000_000_000
+"""More lines than an attempt can have."""
 
 
 class LogIntake:
@@ -29,6 +34,16 @@ class LogIntake:
         for chunk in frame.chunks:
             self._entries.append((held.job, held.attempt, held.next_line, chunk))
             held.next_line += line_count(chunk.text)
+
+    def kept(self, held: Held) -> tuple[int, int]:
+        """How much of a later attempt's output may still be kept, and its first line number.
+
+        When the log book can't be read the attempt starts all the same, with room and numbers of its own.
+        """
+        try:
+            return self._book.kept(held.job)
+        except StoreError:
+            return LOG_LIMIT, held.attempt * _FAR
 
     def note(self, held: Held, text: str) -> None:
         """A line of ours in the log of a job."""

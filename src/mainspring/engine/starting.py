@@ -8,6 +8,8 @@ from mainspring.clock import seconds
 from mainspring.domain.frame import INLINE_LIMIT, Frame, Params, Start
 from mainspring.engine.claiming import Claimed
 
+NOTHING, NULL = msgspec.Raw(b"{}"), msgspec.Raw(b"null")
+
 
 def start_frames(claimed: Claimed, attempt: int, log_room: int) -> list[Frame] | None:
     """What the runner is sent; None when the stored parameters are not JSON, which only an edit by hand can do."""
@@ -21,11 +23,11 @@ def start_frames(claimed: Claimed, attempt: int, log_room: int) -> list[Frame] |
         claim=claim,
         attempt=attempt,
         task=claimed.load.task,
-        params=msgspec.Raw(b"{}" if large else params),
+        params=NOTHING if large or params == b"{}" else msgspec.Raw(params),
         bulk=large,
         log_room=log_room,
         grace=seconds(claimed.policy.grace),
-        details=msgspec.Raw((claimed.details or "null").encode()),
+        details=NULL if claimed.details is None else msgspec.Raw(claimed.details.encode()),
     )
     return [start, Params(left.job, claim, msgspec.Raw(params))] if large else [start]
 

@@ -19,7 +19,7 @@ import msgspec
 from mainspring.chance import SystemChance
 from mainspring.client.direct import DirectClient
 from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock, from_seconds, seconds
-from mainspring.domain.frame import BULK, Frame, FromRunner, Hello, Request, Stop, Unusable
+from mainspring.domain.frame import BULK, Ended, Frame, FromRunner, Hello, Request, Stop, Unusable
 from mainspring.domain.ids import WorkerId
 from mainspring.domain.task import Catalog
 from mainspring.domain.worker import WorkerState
@@ -164,8 +164,15 @@ class Coordinator:
         for number in out.extend:
             if number in self._runners:
                 self._runners[number].extend(out.extend_until)
+        batches: dict[Channel[FromRunner], list[Frame]] = {}
         for number, frame in out.frames:
-            self._put(number, frame)
+            runner = self._runners.get(number)
+            if runner is not None:
+                channel = runner.bulk if isinstance(frame, BULK) else runner.control
+                batches.setdefault(channel, []).append(frame)
+        for channel, frames in batches.items():
+            channel.put_all(frames)
+            self._dirty.add(channel)
         self._flush()
         self._order_runners(out)
         for note in out.notes:
@@ -259,7 +266,10 @@ class Coordinator:
             runner.kill()
             frames = []
         for frame in frames:
-            self._take(runner, frame)
+            if type(frame) is Ended and self._dispatch is not None:  # nearly all of them
+                self._dispatch.receive(runner.number, frame)
+            else:
+                self._take(runner, frame)
         if channel.closed:
             # Its guard will report the death; until then there is nothing to read.
             with suppress(KeyError, ValueError):

@@ -60,12 +60,13 @@ class Channel(Generic[In]):
 
     def decode(self, data: bytes) -> list[In]:
         """Split what was read into frames; an unfinished line waits for its rest."""
-        lines = (self._partial + data).split(b"\n")
-        self._partial = lines.pop()
+        data = self._partial + data
+        end = data.rfind(b"\n") + 1
+        self._partial = data[end:]
         if len(self._partial) > LONGEST_LINE:
             raise ProtocolViolation(f"A frame is longer than {LONGEST_LINE:,} bytes.")
         try:
-            return [self._decoder.decode(line) for line in lines if line]
+            return self._decoder.decode_lines(data[:end]) if end else []
         except (msgspec.MsgspecError, UnicodeError) as error:
             raise ProtocolViolation(f"A frame can't be read: {error}") from error
 
@@ -76,8 +77,7 @@ class Channel(Generic[In]):
 
     def put_all(self, frames: Iterable[Frame]) -> None:
         """Queue several."""
-        for frame in frames:
-            self.put(frame)
+        self._out += encoder.encode_lines(frames)
 
     @property
     def pending(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mainspring.control.read import storable
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job
 from mainspring.domain.states import FINAL
@@ -9,18 +10,18 @@ from mainspring.errors import IllegalState, ReplayLive, UnknownJob
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, jobs
 from mainspring.transitions.born import born
-from mainspring.transitions.waiting import cancel_waiting
+from mainspring.transitions.cancelled import cancel_tree
 
 
 def cancel(store: Store, number: int, *, actor: str) -> Job:
-    """Cancel a job and the jobs that it submitted and that have not ended.
+    """Cancel a job and all that descends from it, as far as it has not ended.
 
     A waiting job is cancelled at once, without any worker. A running one is asked: the answer shows it running with
     ``cancel_requested``, and it will end cancelled. Raises UnknownJob; IllegalState when it has ended.
     """
 
     def work(tx: Transaction) -> Job:
-        found = jobs.where(tx, number)
+        found = jobs.where(tx, storable(number))
         if found is None:
             raise UnknownJob(number)
         state, _ = found
@@ -28,23 +29,13 @@ def cancel(store: Store, number: int, *, actor: str) -> Job:
             raise IllegalState(
                 f"job {number} is {state} and can't be cancelled.", state=state.value, remedy="An end is final."
             )
-        _cancel_tree(tx, JobId(number), actor)
+        cancel_tree(tx, JobId(number), actor)
         return _present(tx, number)
 
     job = store.write(work, before=FaultPoint.CANCEL_BEFORE_COMMIT, after=FaultPoint.CANCEL_AFTER_COMMIT)
     store.work_bell.ring()
     store.news_bell.ring()
     return job
-
-
-def _cancel_tree(tx: Transaction, top: JobId, actor: str) -> None:
-    """The job and its unfinished descendants; each is either ended here or marked for its worker."""
-    to_do = [top]
-    while to_do:
-        number = to_do.pop()
-        if not cancel_waiting(tx, number, actor):
-            jobs.mark_cancel(tx, number, actor)
-        to_do += jobs.unfinished_children(tx, number)
 
 
 def retry(store: Store, number: int, *, actor: str) -> Job:
@@ -54,7 +45,7 @@ def retry(store: Store, number: int, *, actor: str) -> Job:
     """
 
     def work(tx: Transaction) -> Job:
-        found = jobs.where(tx, number)
+        found = jobs.where(tx, storable(number))
         if found is None:
             raise UnknownJob(number)
         state, _ = found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.ids import LARGEST, JobId
@@ -16,11 +18,15 @@ from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownTa
 from mainspring.store import Store, Transaction, catalog, events, jobs, workers
 
 MOST = 1000
+"""Jobs on one page."""
+
+MOST_LINES = 10_000
+"""Events or log lines in one answer."""
 
 
 def job(store: Store, number: int) -> Job:
     """One job. Raises UnknownJob."""
-    found = store.read(lambda tx: jobs.job(tx, _storable(number)))
+    found = store.read(lambda tx: jobs.job(tx, storable(number)))
     if found is None:
         raise UnknownJob(number)
     return found
@@ -28,19 +34,22 @@ def job(store: Store, number: int) -> Job:
 
 def listed(store: Store, wanted: JobFilter) -> JobPage:
     """A page of jobs, newest first. Raises UnknownTask, InvalidCursor, InvalidInput."""
-    _check_limit(wanted.limit)
+    _check_limit(wanted.limit, MOST)
+    _check_tag(wanted.tag)
+    one_more = structs.replace(wanted, limit=wanted.limit + 1)
     before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
 
     def look(tx: Transaction) -> list[Job]:
-        return jobs.listed(tx, wanted, _tasks(tx, wanted.task), before)
+        return jobs.listed(tx, one_more, _tasks(tx, wanted.task), before)
 
-    items = store.read(look)
-    more = len(items) == wanted.limit
+    found = store.read(look)
+    items, more = found[: wanted.limit], len(found) > wanted.limit
     return JobPage(items, str(items[-1].id) if more else None)
 
 
 def counted(store: Store, wanted: JobFilter) -> int:
-    """How many jobs match. Raises UnknownTask."""
+    """How many jobs match. Raises UnknownTask, InvalidInput."""
+    _check_tag(wanted.tag)
     return store.read(lambda tx: jobs.counted(tx, wanted, _tasks(tx, wanted.task)))
 
 
@@ -55,7 +64,9 @@ def attempts(store: Store, number: int) -> list[Attempt]:
 
 
 def history(store: Store, *, after: int, job: int | None, kinds: Sequence[str], limit: int) -> list[Event]:
-    """Events behind a cursor, oldest first. Raises UnknownJob, InvalidInput for an unknown kind."""
+    """Events behind a cursor, oldest first. Raises UnknownJob, InvalidCursor, InvalidInput for an unknown kind."""
+    _check_limit(limit, MOST_LINES)
+    _check_cursor(after)
     known = {*State, *Cause}
     for kind in kinds:
         if kind not in known:
@@ -76,7 +87,11 @@ def last_event(store: Store) -> int:
 
 
 def logs(store: Store, number: int, *, attempt: int | None, after: int, limit: int) -> list[LogLine]:
-    """Log lines behind a cursor. Raises UnknownJob."""
+    """Log lines behind a cursor. Raises UnknownJob, InvalidCursor, InvalidInput."""
+    _check_limit(limit, MOST_LINES)
+    _check_cursor(after)
+    if attempt is not None:
+        attempt = storable(attempt)
     store.read(lambda tx: _require(tx, number))
     return store.logs.lines(JobId(number), attempt=attempt, after=after, limit=limit)
 
@@ -92,12 +107,12 @@ def all_workers(store: Store) -> list[Worker]:
 
 
 def _require(tx: Transaction, number: int) -> None:
-    if jobs.where(tx, _storable(number)) is None:
+    if jobs.where(tx, storable(number)) is None:
         raise UnknownJob(number)
 
 
-def _storable(number: int) -> int:
-    """Ids beyond 64 bits are unknown, not a fault."""
+def storable(number: int) -> int:
+    """The number as the store can be asked for it: ids beyond 64 bits are unknown, not a fault."""
     return number if 0 < number <= LARGEST else -1
 
 
@@ -112,13 +127,25 @@ def _tasks(tx: Transaction, name: str | None) -> list[str] | None:
     return matches
 
 
-def _check_limit(limit: int) -> None:
-    if not 1 <= limit <= MOST:
-        raise InvalidInput(f"limit is {limit}; it must be between 1 and {MOST}.", field="limit")
+def _check_limit(limit: int, most: int) -> None:
+    if not 1 <= limit <= most:
+        raise InvalidInput(f"limit is {limit}; it must be between 1 and {most}.", field="limit")
+
+
+def _check_tag(tag: str | None) -> None:
+    if tag is not None and not tag.partition("=")[1]:
+        raise InvalidInput(f"tag is {tag[:80]!r}.", remedy="Write key=value.", field="tag")
+
+
+def _check_cursor(after: int) -> None:
+    if not 0 <= after <= LARGEST:
+        raise InvalidCursor(
+            f"{after} is not a cursor.", remedy="Start at 0, or pass back the last seq.", field="cursor"
+        )
 
 
 def _cursor(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 19:
+    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > LARGEST:
         raise InvalidCursor(
             f"{text!r} is not a cursor of this list.", remedy="Pass back what 'next' said.", field="cursor"
         )

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from mainspring.domain.ids import LARGEST
 from mainspring.domain.task import Catalog, Task
 from mainspring.store import rows
 from mainspring.store.sqlite import Transaction
 
 
 def known(tx: Transaction, catalog: Catalog) -> bool:
-    """Whether every task of this catalog is recorded as it is."""
-    held = {name: declaration for name, declaration, _, _ in tx.rows("task/of_app", app=catalog.app)}
-    return all(held.get(task.name) == rows.text(task) for task in catalog.tasks)
+    """Whether there is nothing to record: every task is recorded as it is, or newer code has been seen since."""
+    held = dict(tx.rows("task/of_app", app=catalog.app))
+    if all(held.get(task.name) == rows.text(task) for task in catalog.tasks):
+        return True
+    generations: dict[str, int] = dict(tx.rows("generation/of_app", app=catalog.app))
+    return generations.get(catalog.code_hash, LARGEST) < max(generations.values(), default=0)
 
 
 def declare(tx: Transaction, catalog: Catalog) -> None:
     """Record an app's tasks. A code hash keeps the generation of its first sight, so old never overwrites new."""
-    held = tx.rows("task/of_app", app=catalog.app)
-    generations = {code_hash: generation for _, _, code_hash, generation in held}
-    generation = generations.get(catalog.code_hash)
+    generation = dict(tx.rows("generation/of_app", app=catalog.app)).get(catalog.code_hash)
     if generation is None:
-        generation = tx.rows("task/generation")[0][0] + 1
+        generation = tx.rows("generation/insert", app=catalog.app, code_hash=catalog.code_hash)[0][0]
     tx.many(
         "task/upsert",
         [

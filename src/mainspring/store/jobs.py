@@ -186,9 +186,7 @@ def enter(tx: Transaction, batch: Sequence[Move]) -> None:
         if target is None:
             raise AssertionError(f"the state table has no {cause} from {left.state}")
         at = max(now, left.since)
-        events.append(
-            (left.job, at, cause, left.state, target, left.attempt, move.actor, move.detail)
-        )
+        events.append((left.job, at, cause, left.state, target, left.attempt, move.actor, move.detail))
         lane = left.lane if move.lane is None else move.lane
         place = PLACE[target]
         if place is Place.ENDED:
@@ -228,10 +226,12 @@ def enter_leased(tx: Transaction, grants: Sequence[Grant], worker: WorkerId, unt
     tx.many("event/insert", events)
 
 
-def insert_attempts(
-    tx: Transaction, batch: Sequence[tuple[Left, Outcome, Charge, str, Failure | None, str | None]]
-) -> None:
-    """Write attempts at their end: what left, outcome, charge, sandbox, failure, details."""
+Tried = tuple[Left, Outcome, Charge, str, Failure | None, str | None]
+"""An attempt at its end: what left, outcome, charge, sandbox, failure, details."""
+
+
+def insert_attempts(tx: Transaction, batch: Sequence[Tried]) -> None:
+    """Write attempts at their end."""
     now = tx.now
     tx.many(
         "attempt/insert",
@@ -314,7 +314,7 @@ def next_lane(tx: Transaction, left: Left, *, alone: bool) -> LaneId:
     """The lane for the next attempt: alone, or back in the shared one."""
     wanted = Lodging.ALONE if alone else Lodging.SHARED
     lodging = tx.rows("lane/one", lane=left.lane)[0][2]
-    if lodging == Lodging.PROCESS or lodging == wanted:
+    if lodging in {Lodging.PROCESS, wanted}:
         return left.lane
     return sibling(tx, left.lane, wanted)
 
@@ -347,9 +347,14 @@ def where(tx: Transaction, number: int) -> tuple[State, int] | None:
     return None if found is None else (State(found[0]), found[1])
 
 
-def unfinished_children(tx: Transaction, number: int) -> list[JobId]:
-    """Jobs that this one submitted and that have not ended."""
-    return [row[0] for row in tx.rows("job/unfinished_children", job=number)]
+def unfinished_descendants(tx: Transaction, number: int) -> list[JobId]:
+    """Jobs that this one submitted, directly or through others, and that have not ended."""
+    return [row[0] for row in tx.rows("job/unfinished_descendants", job=number)]
+
+
+def due_of(tx: Transaction, job: JobId) -> Instant:
+    """When a job was first to run: its place among those that wait."""
+    return Instant(tx.rows("job/due_of", job=job)[0][0])
 
 
 def last_replay(tx: Transaction, number: int) -> tuple[JobId, State | None] | None:
@@ -391,12 +396,11 @@ def _variant(state: State | None) -> str:
 
 def _filter(wanted: JobFilter, tasks: Sequence[str] | None) -> dict[str, Any]:
     key, _, value = (wanted.tag or "").partition("=")
-    quoted = key.replace('"', '""')
     return {
         "state": wanted.state.value if wanted.state else None,
         "tasks": None if tasks is None else rows.text(tasks),
         "queue": wanted.queue,
-        "tag": f'$."{quoted}"' if wanted.tag else None,
+        "tag": key if wanted.tag else None,
         "tag_value": value,
         "since": wanted.since,
         "until": wanted.until,

@@ -13,6 +13,7 @@ from mainspring.clock import Clock
 from mainspring.domain.ids import JobId
 from mainspring.domain.logline import LOG_LIMIT, LogChunk, LogLine
 from mainspring.store.migrate import upgrade
+from mainspring.store.rows import text
 from mainspring.store.sqlite import SqliteEngine, Transaction
 
 
@@ -27,38 +28,45 @@ class LogBook:
         """Open the log file that belongs to a database file (``x.db`` -> ``x.logs.db``)."""
         place = path if path == ":memory:" else f"{path.removesuffix('.db')}.logs.db"
         engine = SqliteEngine(place, clock=clock, chance=chance, inline=True, durable=False)
-        upgrade(engine, "logs", binary=binary)
+        try:
+            upgrade(engine, "logs", binary=binary)
+        except BaseException:
+            engine.close()
+            raise
         return cls(engine)
 
     def append(self, entries: Sequence[tuple[JobId, int, int, LogChunk]]) -> None:
-        """Store chunks: (job, attempt, number of the chunk's first line within the job, chunk)."""
-        rows = [
-            (job, seq, attempt, chunk.at, chunk.stream, chunk.level, chunk.text) for job, attempt, seq, chunk in entries
-        ]
-        self._engine.write(lambda tx: tx.many("log/insert", rows))
+        """Store chunks: (job, attempt, number of the chunk's first line within the job, chunk).
+
+        Where that number is taken, the next free one is: an attempt that has lost its lease and does not know it yet
+        may still write, and must stop neither its successor's output nor that of other jobs.
+        """
+
+        def work(tx: Transaction) -> None:
+            last = dict(tx.rows("log/last", jobs=text(list({job for job, *_ in entries}))))
+            stored = []
+            for job, attempt, first, chunk in entries:
+                last[job] = max(first - 1, last[job]) + line_count(chunk.text)
+                stored.append((job, last[job], attempt, chunk.at, chunk.stream, chunk.level, chunk.text))
+            tx.many("log/insert", stored)
+
+        self._engine.write(work)
 
     def kept(self, job: JobId) -> tuple[int, int]:
         """Bytes that may still be kept of a job's output, and the next free line number."""
-
-        def look(tx: Transaction) -> tuple[int, int]:
-            size, last = tx.rows("log/size", job=job)[0]
-            if last == 0:
-                return LOG_LIMIT, 1
-            (_, _, _, _, _, body), *_ = tx.rows("log/after", job=job, attempt=None, after=last, limit=1)
-            return max(0, LOG_LIMIT - size), last + line_count(body)
-
-        return self._engine.read(look)
+        size, last = self._engine.read(lambda tx: tx.rows("log/size", job=job))[0]
+        return max(0, LOG_LIMIT - size), last + 1
 
     def lines(self, job: JobId, *, attempt: int | None, after: int, limit: int) -> list[LogLine]:
         """Lines with a number above ``after``, in order, at most ``limit``."""
         chunks = self._engine.read(
-            lambda tx: tx.rows("log/after", job=job, attempt=attempt, after=after, limit=max(1, limit))
+            lambda tx: tx.rows("log/after", job=job, attempt=attempt, after=after, limit=max(0, limit))
         )
         found: list[LogLine] = []
-        for first, number, at, stream, level, body in chunks:
-            for offset, line in enumerate(body.removesuffix("\n").split("\n")):
-                if first + offset > after:
-                    found.append(LogLine(first + offset, job, number, at, stream, level, line))
+        for last, number, at, stream, level, body in chunks:
+            for seq, line in enumerate(body.removesuffix("\n").split("\n"), last - line_count(body) + 1):
+                if seq > after:
+                    found.append(LogLine(seq, job, number, at, stream, level, line))
                     if len(found) == limit:
                         return found
         return found

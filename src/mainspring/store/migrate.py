@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mainspring import faults
 from mainspring.errors import SchemaTooNew
 from mainspring.store.sqlite import SqliteEngine
 from mainspring.store.sqlite_errors import translated
-from mainspring.store.statements import migrations
+from mainspring.store.statements import migrations, statement
 
 VERSION_TABLE = "schema/create_version"
 
 
-def upgrade(engine: SqliteEngine, kind: str, *, binary: str) -> None:
-    """Bring the tables to this version. Raises SchemaTooNew when they were made by a newer, incompatible one."""
-    steps = migrations(kind)
+Step = tuple[int, str, str]
+"""Number, name and script of a migration."""
+
+
+def upgrade(engine: SqliteEngine, kind: str, *, binary: str, steps: Sequence[Step] = ()) -> None:
+    """Bring the tables to this version. Raises SchemaTooNew when they were made by a newer, incompatible one.
+
+    ``steps``: the migrations, in order; those of this kind in the package unless given.
+    """
+    steps = steps or migrations(kind)
     newest = steps[-1][0]
     version, oldest_binary = _version(engine)
     if version > newest and _numbers(binary) < _numbers(oldest_binary):
@@ -26,7 +35,7 @@ def upgrade(engine: SqliteEngine, kind: str, *, binary: str) -> None:
             _apply(engine, [step for step in steps if step[0] > version], binary)
 
 
-def _apply(engine: SqliteEngine, steps: list[tuple[int, str, str]], binary: str) -> None:
+def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> None:
     connection = engine.raw
     for number, _, script in steps:
         connection.execute("begin immediate")
@@ -38,7 +47,8 @@ def _apply(engine: SqliteEngine, steps: list[tuple[int, str, str]], binary: str)
                 faults.hit(faults.FaultPoint.MIGRATE_BEFORE_COMMIT)
             connection.execute("commit")
         except BaseException:
-            connection.execute("rollback")
+            if connection.in_transaction:  # a full disk has rolled back already
+                connection.execute("rollback")
             raise
 
 
@@ -47,7 +57,8 @@ def _version(engine: SqliteEngine) -> tuple[int, str]:
     with translated(engine.path):
         if not engine.raw.table_exists(None, "schema_version"):
             return 0, ""
-        return engine.read(lambda tx: tx.rows("schema/read"))[0]
+        version, oldest_binary = next(engine.raw.execute(_text("schema/read")))
+        return version, oldest_binary
 
 
 def _record(engine: SqliteEngine, number: int, binary: str) -> None:
@@ -57,8 +68,6 @@ def _record(engine: SqliteEngine, number: int, binary: str) -> None:
 
 
 def _text(name: str) -> str:
-    from mainspring.store.statements import statement
-
     return statement(name, "sqlite").text
 
 

@@ -1,7 +1,12 @@
-"""Rows to values and back, once for every engine. Column order is that of the statements' select lists."""
+"""Rows to values and back, once for every engine.
+
+The order of the values in a row is that of COLUMNS. A test compares it with what each engine says of each statement, so
+that a list of columns is never wrong silently.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,6 +27,84 @@ _failure = msgspec.json.Decoder(Failure)
 _task = msgspec.json.Decoder(Task)
 
 
+_JOB = (
+    *("id", "task", "state", "queue", "priority", "params", "result", "failure", "attempt", "policy", "due", "created"),
+    *("started", "finished", "expires", "worker", "tags", "meta", "parent", "replay_of", "replayed_by"),
+    *("cancel_requested", "details"),
+)
+_EVENT = ("seq", "job", "at", "cause", "source", "target", "attempt", "actor", "detail")
+_WAITING = ("job", "lane", "priority", "attempt", "since")
+_LEASED = ("job", "claim", "lane", "priority", "attempt", "since", "worker", "cancel_at", "details")
+_COUNT = ("jobs",)
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "attempt/of_job": (
+        *("job", "number", "outcome", "worker", "started", "ended", "sandbox", "charge", "failure", "details"),
+    ),
+    "counter/take": ("first",),
+    "event/after": _EVENT,
+    "event/last": ("seq",),
+    "event/of_job": _EVENT,
+    "generation/insert": ("number",),
+    "generation/of_app": ("code_hash", "number"),
+    "job/again": ("task", "lane", "priority", "policy", "params", "tags", "meta", "state"),
+    "job/count_any": _COUNT,
+    "job/count_due": _COUNT,
+    "job/count_ended": _COUNT,
+    "job/count_queued": _COUNT,
+    "job/count_running": _COUNT,
+    "job/due_of": ("due",),
+    "job/expired": ("job",),
+    "job/heads": ("job", "priority", "due"),
+    "job/heads_known": ("job", "priority", "due"),
+    "job/last_details": ("details",),
+    "job/last_replay": ("id", "state"),
+    "job/leave_due": (*_WAITING, "state"),
+    "job/leave_due_come": (*_WAITING, "state", "at"),
+    "job/leave_lease": _LEASED,
+    "job/leave_lease_lost": _LEASED,
+    "job/leave_ready": _WAITING,
+    "job/leave_ready_claimed": _WAITING,
+    "job/list_any": _JOB,
+    "job/list_due": _JOB,
+    "job/list_ended": _JOB,
+    "job/list_queued": _JOB,
+    "job/list_running": _JOB,
+    "job/load": ("id", "task", "policy", "params", "expires"),
+    "job/mark_cancel": ("job",),
+    "job/one": _JOB,
+    "job/policy_of": ("document", "lane", "priority"),
+    "job/renew": ("job",),
+    "job/tally": ("charge", "attempts"),
+    "job/unfinished_descendants": ("id",),
+    "job/where": ("state", "attempt"),
+    "lane/all": ("id", "queue", "app", "lodging"),
+    "lane/find": ("id",),
+    "lane/insert": ("id",),
+    "lane/one": ("queue", "app", "lodging"),
+    "log/after": ("seq", "attempt", "at", "stream", "level", "text"),
+    "log/last": ("job", "seq"),
+    "log/size": ("bytes", "seq"),
+    "policy/find": ("id",),
+    "policy/insert": ("id",),
+    "policy/one": ("document",),
+    "schema/read": ("version", "oldest_binary"),
+    "task/all": ("declaration",),
+    "task/by_short": ("name",),
+    "task/names": ("name",),
+    "task/of_app": ("name", "declaration"),
+    "task/one": ("declaration",),
+    "worker/all": (
+        *("id", "incarnation", "name", "host", "pid", "app", "code_hash", "version", "queues", "labels", "slots"),
+        *("state", "started", "beat_at", "running", "pids", "tasks"),
+    ),
+    "worker/insert": ("id",),
+    "worker/poll": ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog"),
+    "worker/sweep_look": ("next_due", "expiring", "next_expiry"),
+}
+"""What each statement answers, in order; those that are left out answer nothing."""
+
+
 class Policy(msgspec.Struct, frozen=True):
     """How a job is retried and timed: interned, as most jobs of a task share it."""
 
@@ -39,6 +122,7 @@ def text(value: Any) -> str:
     return encode(value).decode()
 
 
+@lru_cache(maxsize=1000)
 def policy(document: str) -> Policy:
     """A policy row; one that was spoiled by hand gives the defaults, so that it stops no loop."""
     try:
@@ -54,9 +138,29 @@ def policy(document: str) -> Policy:
         return _SPOILED
 
 
+def shown(column: str | None) -> Any:
+    """A column of JSON; a text that was spoiled by hand is shown as it is, so that one bad row hides no list."""
+    if column is None:
+        return None
+    try:
+        return decode(column)
+    except msgspec.DecodeError:
+        return column
+
+
+def _tags(column: str | None) -> dict[str, str]:
+    tags = shown(column)
+    return tags if isinstance(tags, dict) else {}
+
+
 def failure(column: str | None) -> Failure | None:
-    """A failure column."""
-    return None if column is None else _failure.decode(column)
+    """A failure column; one that was spoiled by hand says so."""
+    if column is None:
+        return None
+    try:
+        return _failure.decode(column)
+    except msgspec.MsgspecError:
+        return Failure("Unreadable", column)
 
 
 def task(column: str) -> Task:
@@ -66,85 +170,91 @@ def task(column: str) -> Task:
 
 def job(row: tuple[Any, ...]) -> Job:
     """A row of ``job/one`` or of a list."""
-    document = decode(row[9])
+    (id_, task_, state, queue, priority, params, result, failed, number, document, due, created, *rest) = row
+    (started, finished, expires, worker_, tags, meta, parent, replay_of, replayed_by, cancel, details) = rest
+    retried = policy(document).document
     return Job(
-        id=row[0],
-        task=row[1],
-        state=State(row[2]),
-        queue=row[3],
-        priority=row[4],
-        params=decode(row[5]),
-        result=None if row[6] is None else decode(row[6]),
-        error=failure(row[7]),
-        attempt=row[8],
-        max_attempts=document["retry"]["max_attempts"],
-        retry=document["retry"],
-        timeout=document["timeout"],
-        run_at=row[10],
-        created_at=row[11],
-        started_at=row[12],
-        finished_at=row[13],
-        expires_at=row[14],
-        worker=row[15],
-        tags={} if row[16] is None else decode(row[16]),
-        meta=None if row[17] is None else decode(row[17]),
-        parent=row[18],
-        replay_of=row[19],
-        replayed_by=row[20],
-        cancel_requested=bool(row[21]),
-        progress=None if row[22] is None else decode(row[22]),
+        id=id_,
+        task=task_,
+        state=State(state),
+        queue=queue,
+        priority=priority,
+        params=shown(params),
+        result=shown(result),
+        error=failure(failed),
+        attempt=number,
+        max_attempts=retried["retry"]["max_attempts"],
+        retry=dict(retried["retry"]),
+        timeout=retried["timeout"],
+        run_at=due,
+        created_at=created,
+        started_at=started,
+        finished_at=finished,
+        expires_at=expires,
+        worker=worker_,
+        tags=_tags(tags),
+        meta=shown(meta),
+        parent=parent,
+        replay_of=replay_of,
+        replayed_by=replayed_by,
+        cancel_requested=bool(cancel),
+        progress=shown(details),
     )
 
 
 def attempt(row: tuple[Any, ...]) -> Attempt:
     """A row of ``attempt/of_job``."""
+    job_, number, outcome, worker_, started, ended, sandbox, charge, failed, details = row
     return Attempt(
-        job=row[0],
-        number=row[1],
-        outcome=None if row[2] is None else Outcome(row[2]),
-        worker=row[3],
-        started_at=row[4],
-        ended_at=row[5],
-        sandbox=row[6],
-        charge=None if row[7] is None else Charge(row[7]),
-        failure=failure(row[8]),
-        details=None if row[9] is None else row[9].encode(),
+        job=job_,
+        number=number,
+        outcome=None if outcome is None else Outcome(outcome),
+        worker=worker_,
+        started_at=started,
+        ended_at=ended,
+        sandbox=sandbox,
+        charge=None if charge is None else Charge(charge),
+        failure=failure(failed),
+        details=None if details is None else details.encode(),
     )
 
 
 def event(row: tuple[Any, ...]) -> Event:
     """A row of ``event/after`` or ``event/of_job``."""
+    seq, job_, at, cause, source, target, number, actor, detail = row
     return Event(
-        seq=row[0],
-        job=row[1],
-        at=row[2],
-        cause=Cause(row[3]),
-        source=State(row[4]),
-        target=State(row[5]),
-        attempt=row[6],
-        actor=row[7],
-        detail=None if row[8] is None else decode(row[8]),
+        seq=seq,
+        job=job_,
+        at=at,
+        cause=Cause(cause),
+        source=State(source),
+        target=State(target),
+        attempt=number,
+        actor=actor,
+        detail=None if detail is None else decode(detail),
     )
 
 
 def worker(row: tuple[Any, ...]) -> Worker:
     """A row of ``worker/all``."""
+    (id_, incarnation, name, host, pid, app, code_hash, version, queues, labels, slots, state, *rest) = row
+    started, beat_at, running, pids, tasks = rest
     return Worker(
-        id=row[0],
-        incarnation=row[1],
-        name=row[2],
-        host=row[3],
-        pid=row[4],
-        app=row[5],
-        code_hash=row[6],
-        version=row[7],
-        queues=tuple(decode(row[8])),
-        labels=decode(row[9]),
-        slots=row[10],
-        state=WorkerState(row[11]),
-        started_at=row[12],
-        beat_at=row[13],
-        running=row[14],
-        pids=decode(row[15]),
-        tasks=tuple(decode(row[16])),
+        id=id_,
+        incarnation=incarnation,
+        name=name,
+        host=host,
+        pid=pid,
+        app=app,
+        code_hash=code_hash,
+        version=version,
+        queues=tuple(decode(queues)),
+        labels=decode(labels),
+        slots=slots,
+        state=WorkerState(state),
+        started_at=started,
+        beat_at=beat_at,
+        running=running,
+        pids=decode(pids),
+        tasks=tuple(decode(tasks)),
     )

@@ -16,6 +16,7 @@ from mainspring.store.jobs import Left, Move
 from mainspring.store.rows import Policy
 from mainspring.store.sqlite import Transaction
 from mainspring.store.workers import SeenLease
+from mainspring.transitions.cancelled import cancel_tree
 
 _FIRST = Tally()
 
@@ -39,13 +40,15 @@ def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
     """End these attempts where their claims still hold the leases; the others change nothing."""
     left = jobs.leave_leased(tx, [(r.ending.job, r.ending.claim) for r in reports])
     verdicts: dict[JobId, Verdict] = {}
-    fenced, moves, attempts = [], [], []
+    fenced, moves = [], []
+    attempts: list[jobs.Tried] = []
     for report in reports:
         ending = report.ending
         row = left.get(ending.job)
         if row is None or row.claim != ending.claim:
             fenced.append((ending.job, ending.claim))
             continue
+        del left[ending.job]  # a report that came twice counts once
         verdict = after_ending(
             ending,
             report.policy.retry,
@@ -59,16 +62,14 @@ def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
         details = None if ending.details is None else ending.details.decode()
         attempts.append((row, ending.outcome, verdict.charge, ending.sandbox, ending.failure, details))
         moves.append(_move(tx, row, verdict, ending, actor))
-    if moves:
-        jobs.insert_attempts(tx, attempts)
-        jobs.enter(tx, moves)
+    _settle(tx, moves, attempts, actor)
     return Settled(verdicts, fenced)
 
 
 def lose(tx: Transaction, seen: Sequence[SeenLease], actor: str) -> list[JobId]:
     """Take these jobs away from owners that stopped renewing; the jobs that were really lost."""
     moves: list[Move] = []
-    attempts = []
+    attempts: list[jobs.Tried] = []
     for job, claim, until in seen:
         row = jobs.leave_lost(tx, job, claim, until)
         if row is None:
@@ -80,10 +81,19 @@ def lose(tx: Transaction, seen: Sequence[SeenLease], actor: str) -> list[JobId]:
         failure = Failure("LostWorker", f"its worker stopped renewing the lease, which ended {instant_text(until)}")
         attempts.append((row, Outcome.LOST, verdict.charge, "", failure, None))
         moves.append(_move(tx, row, verdict, None, actor))
-    if moves:
-        jobs.insert_attempts(tx, attempts)
-        jobs.enter(tx, moves)
+    _settle(tx, moves, attempts, actor)
     return [move.left.job for move in moves]
+
+
+def _settle(tx: Transaction, moves: Sequence[Move], attempts: Sequence[jobs.Tried], actor: str) -> None:
+    """Write the attempts and make the moves; what a cancelled one had submitted ends with it."""
+    if not moves:
+        return
+    jobs.insert_attempts(tx, attempts)
+    jobs.enter(tx, moves)
+    for move in moves:
+        if move.cause is Cause.CANCEL:
+            cancel_tree(tx, move.left.job, actor)
 
 
 def _move(tx: Transaction, row: Left, verdict: Verdict, ending: Ending | None, actor: str) -> Move:
@@ -91,10 +101,12 @@ def _move(tx: Transaction, row: Left, verdict: Verdict, ending: Ending | None, a
     if verdict.cause is Cause.SUCCEED and ending is not None:
         return Move(row, Cause.SUCCEED, actor, result=(ending.result or b"null").decode())
     failure = None if verdict.failure is None else rows.text(verdict.failure)
-    lane = None
+    lane, due = None, verdict.due
     if verdict.cause in _GO_ON:
         lane = jobs.next_lane(tx, row, alone=verdict.alone)
-    return Move(row, verdict.cause, actor, verdict.due, lane, None, failure, _detail(verdict, ending))
+        if due is None:  # no backoff: it keeps its place before those that came after it
+            due = jobs.due_of(tx, row.job)
+    return Move(row, verdict.cause, actor, due, lane, None, failure, _detail(verdict, ending))
 
 
 _GO_ON = frozenset({Cause.RETRY, Cause.REQUEUE, Cause.RELEASE, Cause.LOSE})

@@ -1,6 +1,6 @@
 -- The attempts of a job: those that ended, and the running one.
-select attempt.job, number, outcome, coalesce(worker.name, 'worker ' || attempt.worker), attempt.started, ended, sandbox,
-  charge, failure, details
+select attempt.job, number, outcome, coalesce(worker.name, 'worker ' || attempt.worker) as worker,
+  attempt.started, ended, sandbox, charge, failure, details
 from attempt left join worker on worker.id = attempt.worker where attempt.job = :job
 union all
 select lease.job, lease.attempt, null, coalesce(worker.name, 'worker ' || lease.worker), lease.since, null, '', null, null,

@@ -1,2 +1,2 @@
 -- A block of ids, inside the transaction that inserts them.
-update counter set next = next + :count where name = :name returning next - :count
+update counter set next = next + :count where name = :name returning next - :count as first

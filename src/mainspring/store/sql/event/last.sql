@@ -1,2 +1,2 @@
 -- The newest cursor.
-select coalesce(max(seq), 0) from event
+select coalesce(max(seq), 0) as seq from event

@@ -1,2 +1,2 @@
 -- What the earlier attempts were charged to.
-select charge, count(*) from attempt where job = :job group by charge
+select charge, count(*) as attempts from attempt where job = :job group by charge

@@ -1,5 +1,4 @@
--- Chunks that may hold lines behind a cursor.
+-- Chunks with lines behind a cursor. A chunk goes by the number of its last line.
 select seq, attempt, at, stream, level, text from log
-where job = :job and (:attempt is null or attempt = :attempt)
-  and seq >= coalesce((select max(seq) from log where job = :job and seq <= :after), 0)
+where job = :job and seq > :after and (:attempt is null or attempt = :attempt)
 order by seq limit :limit

@@ -14,11 +14,19 @@ create table task (
   short text not null,
   declaration text not null,       -- JSON
   code_hash text not null,
-  generation integer not null,     -- order in which code hashes were first seen
+  generation integer not null,     -- of the code that declared it so
   seen_at integer not null
 ) strict, without rowid;
 
 create index task_short on task (short);
+
+create table generation (          -- kept also when no task is left of a code hash, so that old code stays old
+  app text not null,
+  code_hash text not null,
+  number integer not null,         -- order in which code hashes were first seen
+  seen_at integer not null,
+  primary key (app, code_hash)
+) strict, without rowid;
 
 create table lane (
   id integer primary key,

@@ -1,2 +1,2 @@
 -- What the catalog holds of one app.
-select name, declaration, code_hash, generation from task where app = :app
+select name, declaration from task where app = :app

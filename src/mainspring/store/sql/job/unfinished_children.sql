@@ -1,2 +1,0 @@
--- Jobs that this one submitted and that have not ended.
-select id from job where parent = :job and state is null

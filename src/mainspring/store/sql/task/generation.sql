@@ -1,2 +1,0 @@
--- The newest generation.
-select coalesce(max(generation), 0) from task

@@ -1,0 +1,153 @@
+"""The engines that the suite runs on. A further one needs a Bench here, and nothing else in this folder.
+
+A bench is what the suite must know of an engine beside the Store: how to open one, how to see everything that it holds,
+and what it says of a statement. The tests themselves know the Store and the functions of store, transitions and
+control; the files that are about one engine alone carry its name (test_sqlite_*.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar
+
+import apsw.ext
+
+from mainspring.chance import Chance, SeededChance
+from mainspring.clock import SECOND, Duration, Instant
+from mainspring.store import Store
+from mainspring.store.statements import statement
+
+Dump = dict[str, list[tuple[Any, ...]]]
+"""Every row of every table."""
+
+START = Instant(1_790_000_000_000_000)
+
+
+class HandClock:
+    """A clock that stands still until it is moved. To wait is to move it."""
+
+    def __init__(self, start: Instant = START) -> None:
+        self._now = start
+        self._monotonic = Duration(0)
+
+    def now(self) -> Instant:
+        return self._now
+
+    def monotonic(self) -> Duration:
+        return self._monotonic
+
+    def wait(self, length: Duration) -> None:
+        self.forward(length)
+
+    def forward(self, length: int = SECOND) -> Instant:
+        """Time passes; the new now."""
+        self._now = Instant(self._now + length)
+        self._monotonic = Duration(self._monotonic + length)
+        return self._now
+
+    def jump(self, length: int) -> None:
+        """Somebody set the wall clock; no time has passed."""
+        self._now = Instant(self._now + length)
+
+
+class Bench(ABC):
+    """One engine under test. ``lasting``: a second Store may be opened on the same data."""
+
+    name: ClassVar[str]
+    dialect: ClassVar[str]
+    lasting: ClassVar[bool]
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.clock = HandClock()
+        self.chance: Chance = SeededChance(1)
+        self._opened: list[Store] = []
+
+    @abstractmethod
+    def open(self) -> Store:
+        """Open the database of this bench, made where it is missing."""
+
+    @abstractmethod
+    def dump(self, store: Store) -> Dump:
+        """Everything that is stored, to compare before with after."""
+
+    @abstractmethod
+    def columns(self, store: Store, name: str) -> tuple[str, ...]:
+        """The names of what a statement answers, as the engine describes them."""
+
+    @abstractmethod
+    def plan(self, store: Store, name: str) -> list[str]:
+        """How the engine will run a statement, one line for each step."""
+
+    @abstractmethod
+    def alter(self, store: Store, text: str) -> None:
+        """Run a text of SQL by hand, as a person with a shell would. Raises what the store would raise."""
+
+    def close(self) -> None:
+        """Close every store that this bench opened."""
+        for store in self._opened:
+            store.close()
+
+
+class SqliteBench(Bench):
+    """A SQLite file with its writer thread, as servers and programs open it."""
+
+    name = "sqlite"
+    dialect = "sqlite"
+    lasting = True
+    inline = False
+
+    @property
+    def url(self) -> str:
+        return f"sqlite:///{self.place / 'm.db'}"
+
+    def open(self) -> Store:
+        store = Store.open(self.url, clock=self.clock, chance=self.chance, inline=self.inline)
+        self._opened.append(store)
+        return store
+
+    def dump(self, store: Store) -> Dump:
+        def look(tx: Any) -> Dump:
+            tables = tx._connection.execute("select name from sqlite_schema where type = 'table' order by name")
+            return {name: list(tx._connection.execute(f"select * from {name}")) for name in [row[0] for row in tables]}
+
+        return store.read(look)
+
+    def columns(self, store: Store, name: str) -> tuple[str, ...]:
+        info = apsw.ext.query_info(_connection(store, name), statement(name, self.dialect).text)
+        return tuple(column for column, _ in info.description)
+
+    def plan(self, store: Store, name: str) -> list[str]:
+        text = statement(name, self.dialect).text
+        query = f"explain query plan {text}"
+        return [
+            row[3]
+            for row in _connection(store, name).execute(query, dict.fromkeys(statement(name, "sqlite").parameters))
+        ]
+
+    def alter(self, store: Store, text: str) -> None:
+        store.write(lambda tx: list(tx._connection.execute(text)))
+
+
+class InlineSqliteBench(SqliteBench):
+    """A SQLite file that is written on the caller's thread, as a coordinator does."""
+
+    name = "sqlite-inline"
+    inline = True
+
+
+class MemoryBench(SqliteBench):
+    """SQLite in memory, as the simulated world and the Harness have it."""
+
+    name = "memory"
+    lasting = False
+    url = "sqlite://:memory:"
+
+
+def _connection(store: Store, name: str) -> apsw.Connection:
+    """The connection that has the tables of this statement: logs are in a file of their own."""
+    return store.logs._engine.raw if name.startswith("log/") else store.engine.raw
+
+
+ENGINES: dict[str, type[Bench]] = {bench.name: bench for bench in (SqliteBench, InlineSqliteBench, MemoryBench)}

@@ -1,0 +1,157 @@
+"""Claims: which waiting jobs a worker gets, in which order, and what a claim writes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import pytest
+
+from mainspring.clock import MINUTE, SECOND
+from mainspring.domain.ids import JobId
+from mainspring.domain.job import JobRequest
+from mainspring.domain.states import Outcome, State
+from mainspring.domain.task import Lodging
+from mainspring.engine.claiming import Claimer, Claims
+from mainspring.engine.held import Limits, Room
+from mainspring.store import Transaction, jobs, lanes
+from tests.contract.stories import LEASE, Story
+
+
+def claim(
+    story: Story,
+    *,
+    slots: int = 100,
+    processes: int = 100,
+    known: Sequence[str] | None = None,
+    queues: Collection[str] = (),
+    alone: bool = False,
+    avoid: Collection[JobId] = (),
+) -> Claims:
+    """What a worker with this much room gets."""
+    room = Room(Limits(slots, processes), [], shared_open=True, alone_open=True)
+    claimer = Claimer(story.worker, LEASE, f"worker:{story.worker}")
+
+    def work(tx: Transaction) -> Claims:
+        lanes_ = [lane for lane in lanes.all_lanes(tx) if not queues or lane.queue in queues]
+        return claimer.claim(tx, lanes_, room, known, alone_runner=alone, avoid=avoid)
+
+    return story.store.write(work)
+
+
+def order(found: Claims) -> list[int]:
+    return [claimed.grant.left.job for claimed in found.jobs]
+
+
+def test_jobs_come_by_priority_then_due_then_id_over_all_lanes(story: Story) -> None:
+    late = story.submit(priority=5)
+    story.clock.forward(SECOND)
+    urgent = story.submit("mail", priority=1)
+    first = story.submit("crunch", run_at="2020-01-01T00:00:00Z")
+    second = story.submit("mail", run_at="2020-01-01T00:00:01Z")
+    third = story.submit("send", run_at="2020-01-01T00:00:01Z")
+    last = story.submit("send", priority=9, run_at="2020-01-01T00:00:00Z")
+    assert order(claim(story)) == [urgent, first, second, third, late, last]
+
+
+def test_a_claim_takes_the_best_of_all_lanes_when_there_is_not_room_for_all(story: Story) -> None:
+    asked = [JobRequest(task, priority=priority) for priority in (5, 4, 3) for task in ("send", "mail", "crunch")]
+    ids = story.submit_many(asked)
+    got = claim(story, slots=4)
+    assert order(got) == [*ids[6:], ids[3]]
+    assert got.more
+    rest = claim(story)
+    assert order(rest) == [*ids[4:6], *ids[:3]]
+    assert not rest.more
+    assert order(claim(story)) == []
+
+
+def test_room_is_counted_by_the_kind_of_lodging(story: Story) -> None:
+    crunch = story.submit_many([JobRequest("crunch", priority=1)] * 5)
+    send = story.submit_many([JobRequest("send", priority=2)] * 5)
+    assert order(claim(story, slots=4, processes=2)) == [*crunch[:2], *send[:2]]
+    assert order(claim(story, slots=4, processes=0)) == send[2:]
+    assert order(claim(story, slots=0)) == []
+
+
+def test_only_known_tasks_are_claimed_and_the_others_wait_for_a_worker_that_knows_them(story: Story) -> None:
+    ids = story.submit_many([JobRequest("once"), JobRequest("send"), JobRequest("once"), JobRequest("send")])
+    assert order(claim(story, known=["shop.send"])) == [ids[1], ids[3]]
+    assert [story.state(ids[n]) for n in (0, 2)] == [State.QUEUED] * 2
+    assert order(claim(story, known=["shop.once", "shop.send"])) == [ids[0], ids[2]]
+
+
+def test_only_lanes_that_were_asked_for_are_touched(story: Story) -> None:
+    mail, send = story.submit("mail"), story.submit("send")
+    assert order(claim(story, queues={"mail"})) == [mail]
+    assert story.state(send) is State.QUEUED
+
+
+def test_a_job_of_which_an_old_attempt_lives_here_still_is_avoided(story: Story) -> None:
+    one, two = story.submit(), story.submit()
+    assert order(claim(story, avoid={one})) == [two]
+    assert order(claim(story)) == [one]
+
+
+def test_an_expired_job_is_not_started_but_ended(story: Story) -> None:
+    late = story.submit(expires="1m", run_at="2020-01-01T00:00:00Z")
+    fine = story.submit(expires="1h")
+    story.clock.forward(MINUTE)
+    assert order(claim(story)) == [fine]
+    job = story.job(late)
+    assert (job.state, job.attempt) == (State.DEAD, 0)
+    assert job.error is not None
+    assert job.error.type == "Expired"
+    assert story.moves(late)[-1] == ("expire", "queued", "dead")
+
+
+def test_a_job_that_must_be_alone_waits_for_a_runner_of_its_own(story: Story) -> None:
+    suspects = [story.running(), story.running()]
+    story.end_all([story.ending(job, Outcome.CRASHED, shared=1) for job in suspects])
+    other = story.submit()
+    got = claim(story)
+    assert order(got) == [other]
+    assert got.alone_waits
+    alone = claim(story, alone=True)
+    assert order(alone) == suspects[:1], "one at a time"
+    assert alone.jobs[0].lodging is Lodging.ALONE
+    story.claims[suspects[0]] = alone.jobs[0].grant.claim
+    story.end_all([story.ending(suspects[0], Outcome.SUCCEEDED)], alone=True)
+    assert order(claim(story, alone=True)) == suspects[1:]
+
+
+def test_a_claim_numbers_the_attempt_and_holds_a_lease(story: Story) -> None:
+    job = story.submit()
+    (claimed,) = claim(story).jobs
+    shown = story.job(job)
+    assert (shown.state, shown.attempt, shown.worker) == (State.RUNNING, 1, "alpha")
+    assert shown.started_at == story.clock.now()
+    (running,) = story.store.read(lambda tx: jobs.attempts(tx, job))
+    assert (running.number, running.outcome, running.worker, running.ended_at) == (1, None, "alpha", None)
+    (lease,) = story.seen()
+    assert (lease.job, lease.claim, lease.until) == (job, claimed.grant.claim, story.clock.now() + LEASE)
+    assert (claimed.load.task, claimed.load.params) == ("shop.send", "{}")
+    assert claimed.policy.retry.max_attempts == 2
+
+
+def test_a_claim_hands_on_what_the_last_attempt_had_said_of_its_progress(story: Story) -> None:
+    job = story.running()
+    noted = [('{"at": 40}', job, story.claims[job])]
+    story.store.write(lambda tx: jobs.note_details(tx, noted))
+    assert story.job(job).progress == {"at": 40}
+    story.end(job, Outcome.RELEASED)
+    (claimed,) = claim(story).jobs
+    assert claimed.details == '{"at": 40}'
+
+
+def test_no_two_claims_are_alike_and_no_job_is_claimed_twice(story: Story) -> None:
+    story.submit_many([JobRequest("send")] * 50)
+    found = [claimed for _ in range(6) for claimed in claim(story, slots=10).jobs]
+    assert len(found) == 50
+    assert len({claimed.grant.claim for claimed in found}) == 50
+    assert len({claimed.grant.left.job for claimed in found}) == 50
+
+
+@pytest.mark.parametrize("state", [state for state in State if state is not State.QUEUED])
+def test_only_queued_jobs_are_claimed(story: Story, state: State) -> None:
+    story.bring(state)
+    assert order(claim(story)) == []

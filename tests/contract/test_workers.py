@@ -1,0 +1,128 @@
+"""Workers: who is there, who is lost, and what they learn by asking."""
+
+from __future__ import annotations
+
+from mainspring.clock import HOUR, MINUTE, SECOND, Duration, Instant
+from mainspring.control import read
+from mainspring.domain.ids import LaneId
+from mainspring.domain.states import Outcome
+from mainspring.domain.worker import WorkerState
+from mainspring.store import Transaction, lanes, workers
+from mainspring.store.workers import Poll, SeenLease
+from tests.contract.stories import LEASE, Story
+
+
+def beat(story: Story, state: WorkerState, lasts: Duration = LEASE) -> None:
+    story.store.write(lambda tx: workers.beat(tx, story.worker, state, lasts))
+
+
+def shown(story: Story) -> WorkerState:
+    return read.all_workers(story.store)[-1].state
+
+
+def poll(story: Story, horizon: Instant | None = None, ids: list[LaneId] | None = None) -> Poll:
+    until = story.clock.now() if horizon is None else horizon
+
+    def look(tx: Transaction) -> Poll:
+        asked = [lane.id for lane in lanes.all_lanes(tx)] if ids is None else ids
+        return workers.poll(tx, story.worker, "shop", asked, until)
+
+    return story.store.read(look)
+
+
+def test_a_worker_is_shown_as_it_introduced_itself(story: Story) -> None:
+    (worker,) = read.all_workers(story.store)
+    assert (worker.id, worker.name, worker.host, worker.pid) == (story.worker, "alpha", "host", 42)
+    assert (worker.app, worker.code_hash, worker.version, worker.slots) == ("shop", "one", "0.1.0", 10)
+    assert (worker.queues, worker.labels, worker.tasks) == (("shop",), {"disk": "fast"}, ("shop.send",))
+    assert (worker.state, worker.running, worker.pids) == (WorkerState.ACTIVE, 0, {})
+    assert (worker.started_at, worker.beat_at) == (story.clock.now(), story.clock.now())
+    assert worker.incarnation == "alpha-incarnation"
+
+
+def test_two_workers_of_one_name_are_two_workers_newest_first(story: Story) -> None:
+    other = story.hello("beta")
+    assert [worker.id for worker in read.all_workers(story.store)] == [other, story.worker]
+    assert story.store.read(lambda tx: workers.all_workers(tx, 1))[0].id == other
+
+
+def test_a_worker_that_falls_silent_is_lost_and_one_that_speaks_again_is_back(story: Story) -> None:
+    story.clock.forward(LEASE)
+    assert shown(story) is WorkerState.ACTIVE
+    story.clock.forward(1)
+    assert shown(story) is WorkerState.LOST
+    beat(story, WorkerState.DRAINING)
+    assert shown(story) is WorkerState.DRAINING
+    beat(story, WorkerState.STOPPED)
+    story.clock.forward(HOUR)
+    assert shown(story) is WorkerState.STOPPED, "it said goodbye; that is no loss"
+
+
+def test_a_worker_shows_what_it_runs_and_its_processes(story: Story) -> None:
+    story.running()
+    job = story.running()
+    story.store.write(lambda tx: workers.set_pids(tx, story.worker, {"coordinator": 1, "runners": [2, 3]}))
+    (worker,) = read.all_workers(story.store)
+    assert (worker.running, worker.pids) == (2, {"coordinator": 1, "runners": [2, 3]})
+    story.end(job)
+    assert read.all_workers(story.store)[0].running == 1
+
+
+def test_a_poll_tells_what_an_idle_worker_must_know(story: Story) -> None:
+    nothing = poll(story)
+    assert nothing == Poll(None, False, [], [], None, nothing.lanes, nothing.catalog)
+    later = story.submit(delay="5m", expires="1h")
+    assert poll(story).next_due == story.job(later).run_at
+    assert poll(story).next_expiry == story.job(later).expires_at
+    assert not poll(story).claimable
+    waiting = story.submit()
+    assert poll(story).claimable
+    assert not poll(story, ids=[]).claimable
+    story.claim(waiting)
+    assert not poll(story).claimable
+    assert poll(story).cancels == []
+    story.cancel(waiting)
+    assert poll(story).cancels == [(waiting, story.claims[waiting])]
+
+
+def test_a_poll_names_only_the_cancels_of_its_own_jobs(story: Story) -> None:
+    beta = story.hello("beta")
+    job = story.submit()
+    story.claim(job, worker=beta)
+    story.cancel(job)
+    assert poll(story).cancels == []
+
+
+def test_leases_are_seen_when_they_end_before_the_horizon(story: Story) -> None:
+    job = story.running()
+    until = Instant(story.clock.now() + LEASE)
+    assert poll(story, until).expiring == []
+    expected = [SeenLease(job, story.claims[job], until)]
+    assert poll(story, Instant(until + 1)).expiring == expected
+    assert story.store.read(lambda tx: workers.sweep_look(tx, Instant(until + 1))) == (None, expected, None)
+
+
+def test_a_claim_id_of_63_bits_survives_every_question(story: Story) -> None:
+    job = story.running()
+    assert story.claims[job] < 2**63
+    assert story.seen()[0].claim == story.claims[job]
+
+
+def test_a_new_lane_and_a_new_task_are_noticed(story: Story) -> None:
+    before = poll(story)
+    story.submit("mail")
+    assert poll(story).lanes == before.lanes + 1
+    from mainspring.control.catalog import declare
+    from tests.contract.stories import app_of, task
+
+    declare(story.store, app_of(task("shop.extra"), code_hash="two"))
+    assert poll(story).catalog != before.catalog
+
+
+def test_a_sweep_looks_at_due_jobs_leases_and_expiries(story: Story) -> None:
+    job = story.running()
+    story.end(job, Outcome.FAILED)
+    story.submit(expires="2m")
+    now = story.clock.now()
+    due, leases, expiry = story.store.read(lambda tx: workers.sweep_look(tx, now))
+    assert (due, leases, expiry) == (now + 10 * SECOND, [], now + 2 * MINUTE)

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("house", deadline=None, max_examples=150)
+settings.register_profile("house", deadline=None, max_examples=100)
 settings.load_profile("house")

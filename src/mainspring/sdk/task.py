@@ -136,7 +136,11 @@ class RegisteredTask(Generic[P, R, C]):
     def parameters(self) -> Parameters:
         """What it takes. Raises InvalidTask when an annotation still can't be resolved."""
         if self._parameters is None and self.function is not None:
-            self._parameters = from_function(self.name, self.function)
+            try:
+                self._parameters = from_function(self.name, self.function)
+            except InvalidTask as error:
+                message = f"{error.message} It is declared at {self.place}."
+                raise InvalidTask(message, remedy=error.remedy, field=error.field) from error.__cause__
         if self._parameters is None:
             raise InvalidTask(f"Task {self.name} has neither a function nor parameters.", field=self.name)
         return self._parameters

@@ -11,14 +11,17 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from mainspring.clock import MILLISECOND, SECOND, Duration
+from mainspring.process import descendants
+from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.runners import GUARD, RestartPacer, RunnerProcess, RunnerSpec
-from tests.processes.runners.driver import Driver, alive, driving, eventually, spin_up
+from tests.processes.runners.driver import driving, eventually, spin_up
+from tests.processes.runners.looking import alive, open_files, resident, variables_of
 
-FAMILY = "sleep 1000 & (setsid sh -c 'exec sleep 1000' </dev/null &) ; (env -i setsid sh -c 'exec sleep 1000' &) ; sleep 1000"
+HIDING = "(setsid sh -c 'exec sleep 1000' </dev/null &) ; (env -i setsid sh -c 'exec sleep 1000' &)"
+FAMILY = f"sleep 1000 & {HIDING} ; sleep 1000"
 
 
 def started(*argv: str) -> RunnerProcess:
@@ -30,15 +33,18 @@ def started(*argv: str) -> RunnerProcess:
 
 def family(process: RunnerProcess, count: int) -> list[int]:
     """All that live under the guard, once there are so many."""
+    return under(process.guard_pid, count)
 
+
+def under(guard: int, count: int) -> list[int]:
     def pids() -> list[int]:
-        found = [child.pid for child in psutil.Process(process.guard_pid).children(recursive=True)]
+        found = descendants(guard)
         return found if len(found) >= count else []
 
     return eventually(pids)
 
 
-def ended(process: RunnerProcess, *, within: float = 5.0):
+def ended(process: RunnerProcess, *, within: float = 5.0) -> RunnerDeath:
     death = eventually(process.poll_death, within=within, what="the death")
     process.close()
     return death
@@ -96,7 +102,9 @@ def test_a_killed_guard_takes_its_runner_along():
     with driving() as driver:
         claim = driver.start("start_and_forget")
         (stray,) = spin_up(driver, claim)
-        command = driver.start("shell", script="(setsid sh -c 'echo pid $$; exec sleep 1000' &) ; echo pid $$; sleep 1000")
+        command = driver.start(
+            "shell", script="(setsid sh -c 'echo pid $$; exec sleep 1000' &) ; echo pid $$; sleep 1000"
+        )
         pids = [stray, driver.process.pid, *spin_up(driver, command, 2)]
         work = Path(driver.process._work)
         os.kill(driver.process.guard_pid, signal.SIGKILL)
@@ -125,8 +133,7 @@ def test_when_the_coordinator_dies_nothing_is_left(signum: int):
     ) as coordinator:
         assert coordinator.stdout is not None
         guard, runner, work = coordinator.stdout.readline().split()
-        eventually(lambda: len(psutil.Process(int(guard)).children(recursive=True)) >= 5)
-        pids = [child.pid for child in psutil.Process(int(guard)).children(recursive=True)]
+        pids = under(int(guard), 5)
         assert int(runner) in pids
         coordinator.send_signal(signum)
     eventually(lambda: not [pid for pid in (int(guard), *pids) if alive(pid)], within=5)
@@ -150,7 +157,7 @@ def test_it_is_small_and_starts_fast():
     began = time.monotonic()
     eventually(lambda: process.poll_death() or process.pid)
     assert time.monotonic() - began < 2
-    assert psutil.Process(process.guard_pid).memory_info().rss < 13 * 1_048_576
+    assert resident(process.guard_pid) < 13 * 1_048_576
     process.kill()
     ended(process)
 
@@ -201,22 +208,19 @@ def test_runners_do_not_see_what_is_not_for_them():
     os.environ.update(env)
     try:
         with driving() as driver:
-            pid = driver.process.pid
-            seen = psutil.Process(pid).environ()
+            seen = variables_of(driver.process.pid)
     finally:
         for name in env:
             del os.environ[name]
-    assert not set(env) & set(seen)
+    assert not set(env) & seen
 
 
 def test_neither_guard_nor_runner_inherits_what_is_open_here(tmp_path: Path):
     with (tmp_path / "open.txt").open("w") as file:
         os.set_inheritable(file.fileno(), True)
-        driver: Driver
         with driving() as driver:
             for pid in (driver.process.guard_pid, driver.process.pid):
-                places = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-                assert file.name not in places
+                assert file.name not in open_files(pid)
 
 
 def test_restarts_slow_down_while_runners_die_young_and_recover():

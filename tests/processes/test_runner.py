@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,7 +89,7 @@ def test_an_error_that_can_not_be_told_is_told_all_the_same(runner: Driver):
         ("leave_thread", {}, "SystemExit"),
     ],
 )
-def test_leaving_is_a_failure_and_the_runner_goes_on(runner: Driver, task: str, params: dict[str, str], kind: str):
+def test_leaving_is_a_failure_and_the_runner_goes_on(runner: Driver, task: str, params: dict[str, Any], kind: str):
     ended = runner.run(task, **params)
     assert ended.failure is not None
     assert (ended.outcome, ended.failure.type) == (Outcome.FAILED, kind)
@@ -158,7 +160,7 @@ def test_told_to_stop_it_finishes_and_exits():
         assert driver.text(claim).splitlines()[-1] == "a 99"
 
 
-def test_an_app_that_can_not_be_imported_is_unusable(tmp_path):
+def test_an_app_that_can_not_be_imported_is_unusable(tmp_path: Path):
     broken = tmp_path / "broken.py"
     broken.write_text("import os\n\nvalue = int('nine')  # the culprit\n")
     with driving(broken, greet=False) as driver:
@@ -172,7 +174,7 @@ def test_an_app_that_can_not_be_imported_is_unusable(tmp_path):
 
 
 @pytest.mark.parametrize("bad", [b"this is no JSON\n", b'{"type":"dance"}\n', b'{"type":"start","job":"seven"}\n'])
-def test_a_runner_that_is_spoken_to_badly_says_so_and_ends(bad: bytes, capfd):
+def test_a_runner_that_is_spoken_to_badly_says_so_and_ends(bad: bytes, capfd: pytest.CaptureFixture[str]):
     with driving() as driver:
         driver.process.control.socket.send(bad)
         assert driver.death().evidence["exit_code"] == 1

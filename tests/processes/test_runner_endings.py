@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from mainspring.domain.states import Outcome
-from tests.processes.runners.driver import Driver, alive, driving, eventually, spin_up
+from tests.processes.runners.driver import Driver, driving, eventually, spin_up
+from tests.processes.runners.looking import alive
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def test_a_cancel_before_the_first_step_and_one_after_the_end(runner: Driver):
 
 def test_a_blocked_thread_is_stuck_and_the_others_go_on():
     with driving() as driver:
-        claim = driver.start("block_thread", seconds=1000)
+        claim = driver.start("stubborn_thread")
         driver.printed(claim, "waiting")
         driver.cancel(claim, grace=0.2)
         driver.until(lambda: driver.stuck(claim))

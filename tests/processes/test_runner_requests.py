@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -59,7 +60,7 @@ def test_a_thread_of_no_job_can_not_ask(runner: Driver):
     assert "outside any job" in told
 
 
-def test_an_app_that_submits_while_it_is_imported_is_unusable(tmp_path):
+def test_an_app_that_submits_while_it_is_imported_is_unusable(tmp_path: Path):
     app = tmp_path / "early.py"
     app.write_text(
         "from mainspring import Mainspring\n"
@@ -72,6 +73,20 @@ def test_an_app_that_submits_while_it_is_imported_is_unusable(tmp_path):
         said = driver.hello()
         assert "early.py" in str(said)
         assert "outside any job" in str(said)
+
+
+def test_a_thread_that_waits_for_an_answer_can_be_cancelled():
+    with driving() as driver:
+
+        def silent(request: Request) -> Answer:
+            return Answer(0)
+
+        driver.desk = silent
+        claim = driver.start("wait_for_an_answer")
+        driver.printed(claim, "waiting")
+        driver.cancel(claim)
+        assert driver.end(claim, within=3).outcome is Outcome.CANCELLED
+        assert not driver.stuck(claim)
 
 
 def test_frames_for_others_are_served_while_the_loop_waits_for_an_answer():

@@ -7,6 +7,7 @@ records, reports, SDK requests and its ``ended``. Without that, its death is a c
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import inspect
 import os
 import signal
@@ -60,6 +61,7 @@ def run(task: Registered, descriptors: tuple[int, int, int], env: dict[str, str]
         sys.path[:] = [str(Path(place or ".").resolve()) for place in sys.path]  # before we move
         os.chdir(work)
         _fresh_streams()
+        faulthandler.enable(2)
         Child(task, socket.socket(fileno=frames)).run()
         code = 0
     except BaseException:  # noqa: BLE001 - this fork must not return, whatever happens

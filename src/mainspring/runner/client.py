@@ -25,6 +25,7 @@ from mainspring.errors import MainspringError, StoreUnreachable
 from mainspring.runner.link import Link
 from mainspring.runner.running import here
 
+_SLICE = 0.1
 Ask = Callable[[str, bytes], Answer]
 """Sends a verb and its body, waits, and gives the answer."""
 
@@ -174,5 +175,6 @@ class Inside:
             self._link.send(Request(self._answers.expect(take), job, claim, verb, msgspec.Raw(body)))
 
         self._loop.call_soon_threadsafe(send)
-        arrived.wait()
+        while not arrived.wait(_SLICE):
+            pass  # back in Python now and then, so that an interruption of this thread arrives
         return got[0]

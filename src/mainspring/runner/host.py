@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from mainspring.runner.client import Answers
     from mainspring.runner.running import Registered
 
+LEAST_GRACE = 0.5
+"""Seconds before an attempt is called stuck, which costs its runner: even code that heeds at once needs a moment."""
+
 Launch = Callable[[Running, bytes], None]
 
 
@@ -164,7 +167,7 @@ class Host:
                 self._async.interrupt(running)
             else:
                 self._threads.interrupt(running)
-            self._loop.call_later(frame.grace, self._did_not_heed, running)
+            self._loop.call_later(max(frame.grace, LEAST_GRACE), self._did_not_heed, running)
 
     def _did_not_heed(self, running: Running) -> None:
         """Its grace is over. Code on the loop is cancelled again and again, a thread can't be helped."""

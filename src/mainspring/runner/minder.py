@@ -163,6 +163,7 @@ class Minder:
     def _signal(self, number: int) -> None:
         self._signalled = True
         if number == signal.SIGKILL:
+            process.send_group(self._pid, number)
             process.kill_groups(process.descendants(os.getpid()))
             return
         try:
@@ -172,6 +173,7 @@ class Minder:
 
     def _finish(self) -> None:
         """Kill what it left behind, and report once that is gone."""
+        process.send_group(self._pid, signal.SIGKILL)  # while the pid is still ours
         _, status, usage = os.wait4(self._pid, 0)
         give_up = self._clock.monotonic() + _LONGEST_END
         while left := process.descendants(os.getpid()):

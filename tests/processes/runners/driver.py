@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import psutil
 from msgspec import Raw
 
 from mainspring.clock import Duration
@@ -51,7 +49,7 @@ FIRST_CLAIM = 2**61
 T = TypeVar("T")
 
 
-def eventually(look: Callable[[], T], *, within: float = 10.0, what: str = "it") -> T:
+def eventually(look: Callable[[], T | None], *, within: float = 10.0, what: str = "it") -> T:
     """The first true answer of ``look``; fails when none comes in time."""
     deadline = time.monotonic() + within
     while True:
@@ -78,7 +76,9 @@ class Driver:
 
     # --- saying -----------------------------------------------------------------------------------------------
 
-    def start(self, task: str, *, room: int = LOG_LIMIT, attempt: int = 1, details: Any = None, **params: Any) -> ClaimId:
+    def start(
+        self, task: str, *, room: int = LOG_LIMIT, attempt: int = 1, details: Any = None, **params: Any
+    ) -> ClaimId:
         """Start a job of this task; its claim."""
         self._next += 1
         job, claim = JobId(self._next), ClaimId(FIRST_CLAIM + self._next)
@@ -117,7 +117,8 @@ class Driver:
         for channel in channels:
             channel.flush()
         writing = [channel for channel in channels if channel.pending]
-        select.select([self.process.guard_fd, *channels], writing, [], 0.02)
+        waiting: list[Any] = [self.process.guard_fd, *channels]
+        select.select(waiting, writing, [], 0.02)
         self.process.poll_death()
         for channel in channels:
             for frame in channel.read():
@@ -141,7 +142,7 @@ class Driver:
             case _:
                 pass
 
-    def until(self, look: Callable[[], T], *, within: float = 10.0, what: str = "it") -> T:
+    def until(self, look: Callable[[], T | None], *, within: float = 10.0, what: str = "it") -> T:
         """Turn until ``look`` answers something true."""
         deadline = time.monotonic() + within
         while not (found := look()):
@@ -226,13 +227,6 @@ def driving(
         driver.close()
 
 
-def alive(pid: int) -> bool:
-    """Whether this process still runs (a zombie does not)."""
-    with suppress(psutil.NoSuchProcess):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
-
-
 def spin_up(driver: Driver, claim: ClaimId, count: int = 1) -> list[int]:
     """The pids that a job printed as ``pid N``, once there are so many."""
 
@@ -242,13 +236,3 @@ def spin_up(driver: Driver, claim: ClaimId, count: int = 1) -> list[int]:
         return found if len(found) >= count else []
 
     return driver.until(pids, what=f"{count} pids in its log")
-
-
-def descriptors(pid: int) -> set[str]:
-    """What the open descriptors of a process are."""
-    place = f"/proc/{pid}/fd"
-    found = set()
-    for name in os.listdir(place):
-        with suppress(OSError):
-            found.add(os.readlink(f"{place}/{name}"))
-    return found

@@ -11,9 +11,10 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
-from mainspring import Context, Mainspring, RetryAfter, current
+from mainspring import Context, Mainspring, MainspringError, RetryAfter, current
 
 app = Mainspring("jobs")
 
@@ -76,9 +77,8 @@ async def say_everywhere(ctx: Context) -> None:
     logging.getLogger("elsewhere").warning("a warning of %s", "others")
     sys.stdout.buffer.write(b"bytes \xff and \x00\n")
     await asyncio.to_thread(print, "from a thread")
-    subprocess.run(["true"], check=True)
     try:
-        raise ValueError("inner")
+        int("nine")
     except ValueError:
         ctx.log.exception("it broke")
 
@@ -255,6 +255,16 @@ def block_thread(seconds: float) -> None:
     time.sleep(seconds)
 
 
+@app.task
+def stubborn_thread() -> None:
+    while True:
+        try:
+            print("waiting")
+            time.sleep(1000)
+        except BaseException:  # noqa: BLE001 - what stubborn code does
+            print("ignored")
+
+
 @app.task(sandbox="S1")
 def wait_process(ctx: Context) -> None:
     try:
@@ -298,10 +308,10 @@ def fork_away() -> None:
 def look_around() -> dict[str, Any]:
     return {
         "env": dict(os.environ),
-        "cwd": os.getcwd(),
+        "cwd": str(Path.cwd()),
         "umask": os.umask(0),
         "session": os.getsid(0) == os.getpid(),
-        "fds": sorted(os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if int(name) > 2 and os.path.exists(f"/proc/self/fd/{name}")),
+        "fds": [str(place.readlink()) for place in Path("/proc/self/fd").iterdir() if place.is_socket()],
     }
 
 
@@ -361,10 +371,16 @@ def submit_process() -> int:
 
 
 @app.task
+def wait_for_an_answer() -> None:
+    print("waiting")
+    app.client().last_event()
+
+
+@app.task
 async def submit_wrong() -> str:
     try:
         app.job(999)
-    except Exception as error:
+    except MainspringError as error:
         return f"{type(error).__name__}: {error}"
     return "no error"
 
@@ -376,7 +392,7 @@ def submit_from_bare_thread() -> str:
     def ask() -> None:
         try:
             noop.submit()
-        except Exception as error:
+        except MainspringError as error:
             said.append(f"{type(error).__name__}: {error}")
 
     bare = threading.Thread(target=contextvars.Context().run, args=(ask,))
@@ -399,6 +415,19 @@ def start_and_forget() -> None:
 
 
 shell = app.command("shell", ["sh", "-c", "{script}"], params={"script": str})
-words = app.command("words", [sys.executable, "-c", "import sys, json; print(json.dumps(sys.argv[1:]))", "--", "{text}", "{number}", "{flag}", "{many}"], params={"text": str, "number": float, "flag": bool, "many": list[str]})
+words = app.command(
+    "words",
+    [
+        sys.executable,
+        "-c",
+        "import sys, json; print(json.dumps(sys.argv[1:]))",
+        "--",
+        "{text}",
+        "{number}",
+        "{flag}",
+        "{many}",
+    ],
+    params={"text": str, "number": float, "flag": bool, "many": list[str]},
+)
 missing = app.command("missing", ["no-such-program-at-all"])
 unexecutable = app.command("unexecutable", [__file__])

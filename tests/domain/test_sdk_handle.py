@@ -359,3 +359,25 @@ def test_handles_are_values_named_by_their_job(store: Store) -> None:
     assert job != 1
     assert repr(job) == "<job 1>"
     assert repr(job.refresh()) == "<job 1 shop.double queued>"
+
+
+def test_a_wait_without_end_ends_with_the_job(store: Store) -> None:
+    job = double.submit(5)
+    found: list[int] = []
+    waiter = threading.Thread(target=lambda: found.append(job.result()))
+    waiter.start()
+    with Working(store, app):
+        waiter.join(20)
+    assert found == [10]
+
+
+async def test_an_async_watch_that_begins_before_the_worker_sees_the_end(store: Store) -> None:
+    job = await double.asubmit(2)
+
+    async def watch() -> list[Event]:
+        return [event async for event in job.awatch()]
+
+    watching = asyncio.create_task(watch())
+    assert (await job.arefresh()).state is State.QUEUED
+    with Working(store, app):
+        assert causes(await asyncio.wait_for(watching, 20)) == ["submit", "claim", "succeed"]

@@ -23,7 +23,7 @@ from mainspring.supervisor.signals import STOPPING, SignalInbox
 
 _ROOM = Duration(5 * SECOND)
 _AT_START = Duration(30 * SECOND)
-_SAME_SIGNAL = Duration(200 * MILLISECOND)
+_SAME_WISH = Duration(20 * MILLISECOND)
 NO_USE = frozenset({2, 4, 5})
 """Exit statuses (wrong use, refused, store unusable) that a second start would only repeat."""
 
@@ -74,7 +74,7 @@ class Tree:
         self._tree_lock = tree_lock
         self._clock = clock
         self._say = say
-        self._told, self._told_at = 0, Duration(0)
+        self._told = 0
         self._kill_at: Duration | None = None
         self._end = End(0)
 
@@ -87,10 +87,17 @@ class Tree:
                     self._start_due()
                 elif not self._alive():
                     return self._end
-                for number in inbox.wait(self._pause()):
-                    if number in STOPPING:
-                        self._told_to_stop(signal.Signals(number))
+                wishes = [number for number in inbox.wait(self._pause()) if number in STOPPING]
+                if wishes:
+                    # timeout(1), shells and terminals may each pass on one and the same wish: to us, and to our group
+                    self._settle(inbox)
+                    self._told_to_stop(signal.Signals(wishes[0]))
                 self._kill_late()
+
+    def _settle(self, inbox: SignalInbox) -> None:
+        until = self._clock.monotonic() + _SAME_WISH
+        while (left := until - self._clock.monotonic()) > 0:
+            inbox.wait(Duration(left))
 
     @property
     def _stopping(self) -> bool:
@@ -166,10 +173,7 @@ class Tree:
     # --- stopping -------------------------------------------------------------------------------------------------
 
     def _told_to_stop(self, number: signal.Signals) -> None:
-        now = self._clock.monotonic()
-        if self._told and now - self._told_at < _SAME_SIGNAL:
-            return  # wrappers such as timeout(1) and terminals both pass on one and the same wish
-        self._told, self._told_at = self._told + 1, now
+        self._told += 1
         if self._told == 1 and not self._stopping:
             self._say(f"{number.name}: draining; running jobs may finish. Once more to hurry.")
             self._stop()

@@ -1,0 +1,332 @@
+"""``mainspring up``: a tree of real processes that starts, is started again, drains and ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from mainspring.domain.states import Outcome, State
+from mainspring.process import children
+from tests.processes.world.driver import APP, Process, World, free_port, is_zombie
+
+
+def roles(up: Process) -> dict[str, int]:
+    """The supervisor's children by their word: ``server``, ``worker``; several workers as ``worker``, ``worker 2``."""
+    found: dict[str, int] = {}
+    for pid in sorted(children(up.pid)):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        if "mainspring" in words and not is_zombie(pid):
+            word = words[words.index("mainspring") + 1]
+            found[word if word not in found else f"{word} {len(found)}"] = pid
+    return found
+
+
+def start(world: World, **options: str) -> Process:
+    """``mainspring up`` with these options, not waited for."""
+    chosen = {"app": str(APP), "port": str(free_port())} | options
+    return world.start("up", *(f"--{name}={value}" for name, value in chosen.items()))
+
+
+def stat(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def healthy(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+# --- starting -------------------------------------------------------------------------------------------------------
+
+
+def test_from_an_empty_folder_to_a_finished_job_in_three_commands(world: World):
+    assert world.command("init").returncode == 0
+    port = free_port()
+    up = world.start("up", "--port", str(port))
+    world.eventually(world.active, what="a worker")
+    done = world.command("submit", "hello", "name=world", "--wait")
+    assert (done.returncode, done.stdout) == (0, "job 1 succeeded after 1 attempt: hello, world\n")
+    assert "| saying hello to world" in done.stderr
+    assert re.findall("queued|running|succeeded", done.stderr) == ["queued", "running", "succeeded"]
+    retried = world.command("submit", "flaky", "succeeds_at=2", "--wait", "--json")
+    assert json.loads(retried.stdout)["attempt"] == 2
+    assert retried.stderr == "", "no progress for a program"
+    failed = world.command("submit", "flaky", "--max-attempts", "1", "--wait")
+    assert failed.returncode == 1
+    assert "dead after 1 attempt: RuntimeError: attempt 1 fails on purpose" in failed.stdout
+    assert world.command("logs", "1").stdout == "saying hello to world\n"
+    assert json.loads(world.command("logs", "1", "-f", "--json").stdout)["text"] == "saying hello to world"
+    page = world.command("job", "3").stdout
+    for part in ("✖ dead", "✖ failed", "RuntimeError: attempt 1 fails on purpose", 'raise RuntimeError(f"attempt'):
+        assert part in page
+    assert "● active" in world.command("workers").stdout
+    assert healthy(port)
+    assert up.stop() == 0
+
+
+def test_it_says_where_everything_is_and_how_to_end_it(world: World):
+    up = world.up("--slots", "7", "--workers", "2", "--name", "w", log_format="json")
+    world.eventually(lambda: {"w-1", "w-2"} <= set(world.active()))
+    for part in (
+        "Ctrl-C",
+        "http://127.0.0.1:",
+        f"{world.database} (MAINSPRING_DATABASE_URL)",
+        f"{APP} (--app)",
+        "7 slots",
+    ):
+        assert part in up.said
+    lines = [json.loads(line) for line in up.said.splitlines() if line.startswith("{")]
+    assert {"mainspring.server", "mainspring.worker"} <= {line["source"] for line in lines}
+    assert up.stop() == 0
+
+
+def test_processes_are_told_apart_and_stand_in_groups_of_their_own(world: World):
+    up = world.up()
+    tree = world.eventually(lambda: found if len(found := roles(up)) == 2 else None)
+    assert tree is not None
+    assert set(tree) == {"server", "worker"}
+    for pid in tree.values():
+        assert os.getpgid(pid) == pid, "Ctrl-C of the terminal must not reach it"
+    runner = world.runner_of(next(iter(world.active())))
+    words = Path(f"/proc/{runner}/environ").read_bytes()
+    assert b"MAINSPRING_SUPERVISOR" not in words, "what a child was handed is not for jobs"
+    held = [path.readlink() for path in Path(f"/proc/{runner}/fd").iterdir()]
+    assert not [name for name in held if name.suffix == ".lock"], "a job must not hold the tree's lock"
+
+
+def test_a_module_of_the_users_folder_stands_in_for_none_of_the_servers(world: World):
+    for name in ("queue.py", "logging.py", "msgspec.py"):
+        (world.folder / name).write_text("raise SystemExit('imported by accident')")
+    # -P: as the installed command starts, which has no folder of the user's in its path
+    up = world.up(ready=False, shell='python=$1; shift; exec "$python" -P "$@"')
+    world.eventually(lambda: "listening" in up.said or up.status is not None)
+    assert "listening" in up.said
+
+
+def test_it_uses_no_cpu_when_nothing_happens(world: World):
+    up = world.up()
+    world.eventually(lambda: len(roles(up)) == 2)
+    before = stat(up.pid)[11:13]
+    world.stays(lambda: stat(up.pid)[11:13] == before, 2)
+
+
+# --- starting again -------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_worker_is_started_again_and_its_jobs_run_on(world: World):
+    up = world.up()
+    job = world.submit("nap", seconds=0.5)
+    world.started(job)
+    killed = roles(up)["worker"]
+    os.kill(killed, signal.SIGKILL)
+    world.until_state(job, State.SUCCEEDED)
+    assert world.outcomes(job) == [Outcome.LOST, Outcome.SUCCEEDED]
+    assert roles(up)["worker"] != killed
+    assert "worker 1 was killed by SIGKILL; it starts again in 200ms" in up.said
+
+
+def test_a_killed_server_is_started_again_at_its_address(world: World):
+    port = free_port()
+    up = start(world, port=str(port))
+    world.eventually(lambda: healthy(port))
+    os.kill(roles(up)["server"], signal.SIGKILL)
+    world.eventually(lambda: "server was killed by SIGKILL" in up.said)
+    world.eventually(lambda: healthy(port))
+
+
+def test_a_worker_that_ends_by_itself_is_started_again(world: World):
+    up = world.up()
+    first = roles(up)["worker"]
+    os.kill(first, signal.SIGTERM)
+    world.eventually(lambda: "worker 1 ended with status 0; it starts again" in up.said)
+    world.eventually(lambda: roles(up).get("worker", first) != first)
+    assert up.stop() == 0
+
+
+def test_a_process_that_keeps_dying_is_given_up_and_the_rest_drained(world: World):
+    up = world.up("--restart-limit", "2", ready=False, faults="dispatch.before_commit=kill")
+    assert up.wait(30) == 1
+    assert up.said.count("worker 1 was killed by SIGKILL; it starts again") == 2
+    last = up.said.partition("mainspring up has ended: ")[2]
+    assert last.startswith("worker 1 ended 3 times within 1m and is given up; the last time it was killed by SIGKILL.")
+    assert not world.alive()
+
+
+def test_what_a_process_said_last_is_told_when_it_is_given_up(world: World):
+    up = world.up("--restart-limit", "0", ready=False, faults="dispatch.before_commit=raise")
+    assert up.wait(30) != 0
+    last = up.said.partition("mainspring up has ended: ")[2]
+    assert "dispatch.before_commit" in last, up.said
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ({"app": "broken.py"}, 4, r'worker 1 could not start\..*broken\.py", line 3, in nothing\n.*ZeroDivisionError'),
+        ({"app": "nothing.py"}, 4, r"worker 1 could not start\.\n.*nothing\.py"),
+        ({"host": "0.0.0.0"}, 4, r"server could not start\.\n.*0\.0\.0\.0"),
+        ({"db": "sqlite:///corrupt.db"}, 5, r"could not start\.\n.*corrupt\.db is not a sound"),
+    ],
+)
+def test_what_can_not_start_ends_it_at_once_with_the_reason(
+    world: World, options: dict[str, str], status: int, said: str
+):
+    (world.folder / "broken.py").write_text("def nothing():\n    one = 1\n    return one / 0\n\n\nnothing()\n")
+    (world.folder / "corrupt.db").write_bytes(b"no database" * 2_000)
+    up = start(world, **options)
+    assert up.wait(30) == status
+    assert re.search(f"mainspring up has ended: .*{said}", up.said, re.DOTALL), up.said
+    assert "starts again" not in up.said
+    world.eventually(lambda: not world.alive())
+
+
+def test_an_address_that_is_taken_ends_it_at_once(world: World):
+    port = free_port()
+    first = world.start("server", "--port", str(port))
+    world.eventually(lambda: "listening" in first.said)
+    up = start(world, port=str(port))
+    assert up.wait(30) == 5
+    assert f"port {port}" in up.said.partition("server could not start.")[2]
+
+
+# --- ending ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_drains_running_jobs_and_ends_with_0(world: World, number: signal.Signals):
+    up = world.up()
+    job = world.submit("nap", seconds=1)
+    world.started(job)
+    up.send(number)
+    up.send(number)  # as timeout(1) does: the same wish twice, at once
+    assert up.wait(30) == 0
+    assert world.job(job).state is State.SUCCEEDED
+    assert "hurrying" not in up.said
+    assert not world.alive()
+
+
+def test_a_second_signal_gives_running_jobs_back(world: World):
+    up = world.up()
+    job = world.submit("nap", seconds=60)
+    world.started(job)
+    up.send(signal.SIGTERM)
+    world.eventually(lambda: "draining" in up.said)
+    up.send(signal.SIGTERM)
+    assert up.wait(15) == 0
+    assert world.job(job).state is State.QUEUED
+    assert world.outcomes(job) == [Outcome.RELEASED]
+
+
+def test_what_does_not_end_is_killed_at_last_and_that_is_no_success(world: World):
+    up = world.up(drain="0s", grace="0s")
+    worker = roles(up)["worker"]
+    os.kill(worker, signal.SIGSTOP)
+    asked_at = world.now()
+    up.send(signal.SIGTERM)
+    assert up.wait(30) == 1
+    assert 5 <= world.now() - asked_at < 8
+    assert "worker 1 did not end within 5s; killing" in up.said
+    assert "worker 1 was killed by SIGKILL while it was ending" in up.said
+    assert is_zombie(worker)
+
+
+def test_a_third_signal_kills(world: World):
+    up = world.up()
+    os.kill(roles(up)["worker"], signal.SIGSTOP)
+    for word in ("draining", "hurrying", "killing"):
+        up.send(signal.SIGINT)
+        world.eventually(lambda word=word: word in up.said)  # type: ignore[misc]
+    assert up.wait(10) == 1
+
+
+def test_nohup_keeps_it_running_when_the_terminal_goes(world: World):
+    up = world.up(shell='trap "" HUP; exec "$@"')
+    up.send(signal.SIGHUP)
+    world.stays(lambda: up.status is None, 0.5)
+    assert up.stop() == 0
+
+
+# --- two of them ----------------------------------------------------------------------------------------------------
+
+
+def test_a_second_one_is_refused_naming_the_first(world: World):
+    up = world.up()
+    second = world.up(ready=False)
+    assert second.wait() == 4
+    assert f"Another `mainspring up` runs on {world.database} (process {up.pid})." in second.said
+    other = world.up("--db", "sqlite:///other.db", ready=False)
+    world.eventually(lambda: "runs" in other.said and "worker" in other.said)
+    assert (up.stop(), other.stop()) == (0, 0)
+
+
+def test_after_a_killed_supervisor_the_old_ones_drain_and_a_new_one_waits_for_them(world: World):
+    up = world.up(drain="20s")
+    job = world.submit("nap", seconds=2.5)
+    world.started(job)
+    left = roles(up)
+    up.kill()
+    second = world.up(ready=False)
+    world.eventually(lambda: "waiting until they have ended" in second.said)
+    assert not is_zombie(left["worker"])
+    assert not roles(second)
+    world.eventually(lambda: all(is_zombie(pid) for pid in left.values()), within=10)
+    assert world.job(job).state is State.SUCCEEDED
+    assert world.outcomes(job) == [Outcome.SUCCEEDED]
+    world.eventually(lambda: len(roles(second)) == 2)
+    world.eventually(world.active)
+    assert second.stop() == 0
+
+
+def test_one_that_waits_for_an_old_tree_can_be_stopped(world: World):
+    up = world.up(drain="20s")
+    job = world.submit("nap", seconds=3)
+    world.started(job)
+    up.kill()
+    second = world.up(ready=False)
+    world.eventually(lambda: "waiting until" in second.said)
+    second.send(signal.SIGINT)
+    assert second.wait(5) in {130, -signal.SIGINT}
+    world.until_state(job, State.SUCCEEDED)
+
+
+# --- waiting for a job ----------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_stops_the_waiting_and_not_the_job(world: World):
+    world.up()
+    waiting = subprocess.Popen(
+        [sys.executable, "-m", "mainspring", "submit", "nap", "seconds=1.5", "--wait"],
+        cwd=world.folder,
+        env=os.environ | {"MAINSPRING_DATABASE_URL": world.url, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    world.eventually(lambda: world.ledger(kind="start"))
+    waiting.send_signal(signal.SIGINT)
+    out, err = waiting.communicate(timeout=10)
+    assert (waiting.returncode, out) == (130, "")
+    assert "job 1 goes on. Follow it: mainspring logs 1 -f" in err
+    assert "Traceback" not in err
+    assert world.until_state(1, State.SUCCEEDED)
+
+
+def test_logs_are_followed_until_the_job_has_ended(world: World):
+    world.up()
+    job = world.submit("shell", script="for n in 1 2 3; do echo line $n; sleep 0.2; done; echo oops >&2")
+    done = world.command("logs", str(job), "-f")
+    assert done.returncode == 0
+    assert sorted(done.stdout.splitlines()) == ["line 1", "line 2", "line 3", "oops"]
+    assert world.command("logs", str(job), "--attempt", "1").stdout == done.stdout
+    assert world.command("logs", str(job), "--attempt", "2").stdout == ""

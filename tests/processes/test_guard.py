@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from mainspring.clock import MILLISECOND, SECOND, Duration
+from mainspring.errors import ProtocolViolation
 from mainspring.process import descendants
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.runners import GUARD, RestartPacer, RunnerProcess, RunnerSpec
@@ -138,6 +139,58 @@ def test_when_the_coordinator_dies_nothing_is_left(signum: int):
         coordinator.send_signal(signum)
     eventually(lambda: not [pid for pid in (int(guard), *pids) if alive(pid)], within=5)
     assert not Path(work).exists()
+
+
+STOPPED = """
+import sys, time
+from mainspring.worker.runners import RunnerProcess, RunnerSpec
+process = RunnerProcess.start(RunnerSpec(argv=("sh", "-c", "while :; do :; done")), 1)
+while not process.pid:
+    process.poll_death()
+print(process.guard_pid, process.pid, flush=True)
+while True:
+    process.extend(time.monotonic_ns() // 1000 + 500_000)
+"""
+
+
+def test_when_the_coordinator_is_stopped_its_runner_dies_at_the_deadline():
+    with subprocess.Popen([sys.executable, "-c", STOPPED], stdout=subprocess.PIPE, text=True) as coordinator:
+        assert coordinator.stdout is not None
+        guard, runner = (int(word) for word in coordinator.stdout.readline().split())
+        until = time.monotonic() + 0.8
+        eventually(lambda: time.monotonic() > until)
+        assert alive(runner)
+        coordinator.send_signal(signal.SIGSTOP)
+        eventually(lambda: not alive(runner), within=1.5)
+        eventually(lambda: not alive(guard))
+        coordinator.kill()
+
+
+def test_a_killed_runner_takes_all_along_that_its_jobs_have_started():
+    with driving() as driver:
+        forgotten = driver.start("start_and_forget")
+        command = driver.start(
+            "shell", script="(setsid sh -c 'echo pid $$; exec sleep 1000' &) ; echo pid $$; sleep 1000"
+        )
+        python = driver.start("wait_process")
+        pids = [*spin_up(driver, forgotten), *spin_up(driver, command, 2), *spin_up(driver, python)]
+        os.kill(driver.process.pid, signal.SIGKILL)
+        death = driver.death()
+        assert (death.killed, death.evidence["signal"]) == (None, "SIGKILL")
+        assert death.failure.type == "Crashed"
+        assert not [pid for pid in pids if alive(pid)]
+
+
+@pytest.mark.parametrize(
+    "said", ["no json", '{"type":"hello"}', '{"type":"dance"}', '{"type":"ended","job":1,"claim":"x"}']
+)
+def test_a_runner_that_raves_is_a_violation_for_its_coordinator(said: str):
+    code = f"import os; os.write(int(os.environ['MAINSPRING_CONTROL_FD']), {said.encode()!r} + b'\\n'); input()"
+    process = started(sys.executable, "-c", code)
+    with pytest.raises(ProtocolViolation, match="can't be read"):
+        eventually(process.control.read)
+    process.kill()
+    ended(process)
 
 
 def test_signals_to_its_group_do_not_move_it():

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from mainspring import process
-from mainspring.errors import MainspringError
+from mainspring.errors import InvalidTask, MainspringError
 from mainspring.runner import minder
 from mainspring.runner.client import FrameClient, refuse_outside
 from mainspring.runner.orders import Refused, Spawn, spawns
@@ -57,7 +57,7 @@ class Spawner:
         try:
             task = None if order.argv is not None else self._task(order.task)
             self._fork(order, descriptors, task)
-        except (MainspringError, OSError, KeyError) as error:
+        except (MainspringError, OSError) as error:
             os.write(descriptors[2], encoder.encode(Refused(str(error))) + b"\n")
         for descriptor in descriptors:
             os.close(descriptor)
@@ -72,6 +72,8 @@ class Spawner:
             self._tasks = {task.name: task for task in load_app(self._target).tasks.values()}
             gc.collect()
             gc.freeze()  # so that collections in the children don't copy every page of the app
+        if name not in self._tasks:
+            raise InvalidTask(f"The app has no task {name!r} any more.", remedy="Restart the worker.", field="task")
         return self._tasks[name]
 
     def _fork(self, order: Spawn, descriptors: list[int], task: Registered | None) -> None:

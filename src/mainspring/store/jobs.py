@@ -396,8 +396,8 @@ def _variant(state: State | None) -> str:
 
 def _filter(wanted: JobFilter, tasks: Sequence[str] | None) -> dict[str, Any]:
     key, _, value = (wanted.tag or "").partition("=")
-    return {
-        "state": wanted.state.value if wanted.state else None,
+    narrowed = {"state": wanted.state} if _variant(wanted.state) in {"due", "ended"} else {}
+    return narrowed | {
         "tasks": None if tasks is None else rows.text(tasks),
         "queue": wanted.queue,
         "tag": key if wanted.tag else None,

@@ -61,6 +61,7 @@ def retry(store: Store, number: int, *, actor: str) -> Job:
 
     job = store.write(work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT)
     store.work_bell.ring()
+    store.news_bell.ring()
     return job
 
 

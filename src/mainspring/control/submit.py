@@ -58,6 +58,7 @@ class _Declared(NamedTuple):
 
     task: Task
     validator: Any
+    policy: str
 
 
 def submit(store: Store, requests: Sequence[JobRequest], *, actor: str, parent: JobId | None = None) -> list[int]:
@@ -69,11 +70,12 @@ def submit(store: Store, requests: Sequence[JobRequest], *, actor: str, parent: 
         raise PayloadTooLarge("The number of jobs in one submit", len(requests), MOST_PER_SUBMIT)
     prepared = prepare(store, requests)
     ids = store.write(
-        lambda tx: born(tx, [_birth(tx, one, parent) for one in prepared], actor),
+        lambda tx: born(tx, _births(tx, prepared, parent), actor),
         before=FaultPoint.SUBMIT_BEFORE_COMMIT,
         after=FaultPoint.SUBMIT_AFTER_COMMIT,
     )
     store.work_bell.ring()
+    store.news_bell.ring()
     return [int(job) for job in ids]
 
 
@@ -98,7 +100,8 @@ def _find(tx: Transaction, name: str) -> _Declared:
 @lru_cache(maxsize=2000)
 def _declared(text: str) -> _Declared:
     task = rows.task(text)
-    return _Declared(task, jsonschema_rs.validator_for(task.schema))
+    validator = jsonschema_rs.validator_for(task.schema, validate_formats=True)
+    return _Declared(task, validator, _policy_text(Retry.from_document(task.retry), task.timeout, task.grace))
 
 
 def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
@@ -115,7 +118,7 @@ def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
         queue=checked_name(request.queue, "Queue") if request.queue is not None else task.queue,
         lodging=task.lodging,
         priority=_priority(task.priority if request.priority is None else request.priority),
-        policy=_policy(task, request),
+        policy=_policy(declared, request),
         delay=_length(request.delay, "delay") or Duration(0),
         run_at=instant(request.run_at) if request.run_at is not None else None,
         expires=_length(request.expires, "expires"),
@@ -160,8 +163,11 @@ def _priority(value: object) -> int:
     return value
 
 
-def _policy(task: Task, request: JobRequest) -> str:
+def _policy(declared: _Declared, request: JobRequest) -> str:
     """The effective retry policy, timeout and grace, as they will be shown and applied."""
+    if request.retry is None and request.timeout is None:
+        return declared.policy
+    task = declared.task
     retry = Retry.from_document(task.retry)
     if request.retry is not None:
         retry = Retry.from_document(request.retry, base=retry)
@@ -173,7 +179,11 @@ def _policy(task: Task, request: JobRequest) -> str:
                 "timeout is 0; it must be longer.", remedy="Leave it out for no timeout.", field="timeout"
             )
         timeout = duration_text(length)
-    return rows.text({"retry": retry.document(), "timeout": timeout, "grace": task.grace})
+    return _policy_text(retry, timeout, task.grace)
+
+
+def _policy_text(retry: Retry, timeout: str | None, grace: str) -> str:
+    return rows.text({"retry": retry.document(), "timeout": timeout, "grace": grace})
 
 
 def _length(value: str | float | None, field: str) -> Duration | None:
@@ -198,18 +208,26 @@ def _tags(tags: dict[str, str]) -> str | None:
     return checked_json(tags, "tags").decode()
 
 
-def _birth(tx: Transaction, one: Prepared, parent: JobId | None) -> Birth:
-    due = one.run_at if one.run_at is not None else Instant(tx.now + one.delay)
-    return Birth(
-        task=one.task,
-        lane=lanes.intern(tx, one.queue, one.app, one.lodging),
-        priority=one.priority,
-        policy=lanes.intern_policy(tx, one.policy),
-        due=due,
-        expires=None if one.expires is None else Instant(tx.now + one.expires),
-        parent=parent,
-        replay_of=None,
-        tags=one.tags,
-        meta=one.meta,
-        params=one.params,
-    )
+def _births(tx: Transaction, prepared: Sequence[Prepared], parent: JobId | None) -> list[Birth]:
+    """What is written of each; lanes and policies are looked up once for all that share them."""
+    lane_ids = {
+        (one.queue, one.app, one.lodging): lanes.intern(tx, one.queue, one.app, one.lodging)
+        for one in {(p.queue, p.app, p.lodging): p for p in prepared}.values()
+    }
+    policies = {text: lanes.intern_policy(tx, text) for text in {one.policy for one in prepared}}
+    return [
+        Birth(
+            task=one.task,
+            lane=lane_ids[one.queue, one.app, one.lodging],
+            priority=one.priority,
+            policy=policies[one.policy],
+            due=one.run_at if one.run_at is not None else Instant(tx.now + one.delay),
+            expires=None if one.expires is None else Instant(tx.now + one.expires),
+            parent=parent,
+            replay_of=None,
+            tags=one.tags,
+            meta=one.meta,
+            params=one.params,
+        )
+        for one in prepared
+    ]

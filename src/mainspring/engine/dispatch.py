@@ -244,6 +244,7 @@ class Dispatch:
         self._custody.out.news = bool(reports or lost or claims.jobs or promoted)
         self._custody.out.start_alone = claims.alone_waits
         self._tell_settled(settled)
+        self._expect(settled, monotonic)
         if held is not None:
             self._renewed(held, monotonic)
         for claimed in claims.jobs:
@@ -400,6 +401,13 @@ class Dispatch:
             self._custody.out.notes.append(
                 f"job {job}: the end of claim {claim} was refused, as its lease had been taken away"
             )
+
+    def _expect(self, settled: Settled, monotonic: Duration) -> None:
+        """Look again when the first of the retries just written is due."""
+        dues = [verdict.due for verdict in settled.verdicts.values() if verdict.due is not None]
+        if dues:
+            wait = max(MILLISECOND, min(dues) - self._clock.now())
+            self._poll_at = min(self._poll_at, Duration(monotonic + wait))
 
     def _refused(self, held: Held) -> None:
         text = f"attempt {held.attempt} had lost its lease; what it reported was refused"

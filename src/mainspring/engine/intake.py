@@ -10,7 +10,6 @@ from mainspring.engine.held import Held, Outbox, RunnerView
 from mainspring.errors import StoreError
 from mainspring.store.logs import LogBook, line_count
 
-
 _FAR = 1_000_000_000
 """More lines than an attempt can have."""
 

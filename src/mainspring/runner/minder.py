@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import traceback
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from mainspring import process
@@ -57,6 +58,8 @@ class Minder:
         self._partial = b""
         self._pid = 0
         self._kills_before = process.out_of_memory_kills()
+        if order.work:
+            Path(order.work).mkdir(mode=0o700, exist_ok=True)
         self._work = tempfile.mkdtemp(prefix=f"job-{order.job}-", dir=order.work or None)
 
     def run(self) -> None:

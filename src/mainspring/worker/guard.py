@@ -4,9 +4,9 @@ Started by worker/runners.py as ``python -I -S guard.py``: one file, standard li
 that it starts in milliseconds, stays small and shares no lock with user code. It must never wait for anybody.
 
 Standard input (a socket or pipe) carries lines from the coordinator. The first is JSON: ``argv``, ``env``, ``cwd``,
-``fds`` (descriptors the runner inherits), ``report`` (the descriptor that the guard writes to), ``work`` (a directory to
-remove at the end, or ""). Later ones: ``until MICROSECONDS`` (the runner may live until this CLOCK_MONOTONIC instant; no
-deadline before the first) and ``kill``. End of file means that the coordinator is dead.
+``fds`` (descriptors the runner inherits), ``report`` (the descriptor that the guard writes to), ``work`` (a directory
+to remove at the end, if it is there). Later ones: ``until MICROSECONDS`` (the runner may live until this instant of
+CLOCK_MONOTONIC; no deadline before the first) and ``kill``. End of file means that the coordinator is dead.
 
 The report is two lines of JSON: ``{"pid"}`` after the start, or ``{"refused"}`` with a text, and at the end
 ``{"exit_code" or "signal", "peak_memory" (bytes), "core", "killed": "deadline" | "asked" | "coordinator" | null,
@@ -262,8 +262,8 @@ class Guard:
             os.write(self.report_to, json.dumps(what).encode() + b"\n")
 
     def leave(self) -> None:
-        """Remove the work directory and exit."""
-        if self.spec["work"]:
+        """Remove the work directory, if a job has made it, and exit."""
+        if os.path.isdir(self.spec["work"]):  # noqa: PTH112 - see children
             import shutil
 
             shutil.rmtree(self.spec["work"], ignore_errors=True)

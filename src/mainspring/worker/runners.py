@@ -35,8 +35,8 @@ _LONGEST_STACKS = 65_536
 class RunnerSpec(msgspec.Struct, frozen=True):
     """What to start.
 
-    ``app``: MODULE:ATTR or FILE; ``argv``: the runner's command (None: the Python runner for ``app``); ``env``: variables on
-    top of ours; ``cwd``: where it starts ("": where we are).
+    ``app``: MODULE:ATTR or FILE; ``argv``: the runner's command (None: the Python runner for ``app``); ``env``:
+    variables on top of ours; ``cwd``: where it starts ("": where we are).
     """
 
     app: str = ""
@@ -81,7 +81,8 @@ class RunnerProcess:
         its_orders, orders = os.pipe()
         report, its_report = os.pipe()
         stacks = _unnamed_file()
-        token, work = (chance or SystemChance()).incarnation(), tempfile.mkdtemp(prefix="mainspring-")
+        token = (chance or SystemChance()).incarnation()
+        work = str(Path(tempfile.gettempdir(), f"mainspring-{token}"))  # made by the first job that needs it
         fds = [its_control.fileno(), its_bulk.fileno(), stacks]
         try:
             guard = subprocess.Popen(  # noqa: S603 - our own file

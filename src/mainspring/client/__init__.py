@@ -26,7 +26,7 @@ class Client(Protocol):
         ...
 
     def submit(self, requests: Sequence[JobRequest]) -> list[int]:
-        """Store the jobs, all or none, and answer their ids once they are durable."""
+        """Store the jobs and answer their ids once they are durable. Up to 2,000 at once: all or none."""
         ...
 
     def job(self, job: int) -> Job:

@@ -36,7 +36,7 @@ class DirectClient:
         catalog.declare(self.store, catalog_)
 
     def submit(self, requests: Sequence[JobRequest]) -> list[int]:
-        """Store the jobs, all or none, and answer their ids once they are durable."""
+        """Store the jobs and answer their ids once they are durable. Up to 2,000 at once: all or none."""
         return submit.submit(self.store, requests, actor=self._actor, parent=self._parent)
 
     def job(self, job: int) -> Job:

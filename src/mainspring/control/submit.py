@@ -23,6 +23,7 @@ from mainspring.errors import (
     InvalidParameters,
     NotYetSupported,
     PayloadTooLarge,
+    StoreError,
     UnknownTask,
     near,
 )
@@ -30,8 +31,11 @@ from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, catalog, lanes, rows
 from mainspring.transitions.born import Birth, born
 
-MOST_PER_SUBMIT = 20_000
-"""Jobs in one submit: one transaction, which other writers wait for."""
+ATOMIC = 2_000
+"""Jobs of one submit that are stored all or none; more go in transactions of this size, so that none holds the lock
+for longer than about 50 ms."""
+
+MOST_PER_SUBMIT = 1_000_000
 
 _MOST_TAGS, _LONGEST_TAG = 50, 500
 
@@ -62,13 +66,29 @@ class _Declared(NamedTuple):
 
 
 def submit(store: Store, requests: Sequence[JobRequest], *, actor: str, parent: JobId | None = None) -> list[int]:
-    """Store the jobs, all or none; their ids once the commit is durable.
+    """Store the jobs and answer their ids once the commits are durable.
 
-    Raises UnknownTask, InvalidParameters, InvalidOption, InvalidText, InvalidJson, PayloadTooLarge, NotYetSupported.
+    All are checked before the first is stored; up to ATOMIC jobs are stored all or none. Raises UnknownTask,
+    InvalidParameters, InvalidOption, InvalidText, InvalidJson, PayloadTooLarge, NotYetSupported; StoreError, which says
+    how many were stored before where that is not none.
     """
     if len(requests) > MOST_PER_SUBMIT:
         raise PayloadTooLarge("The number of jobs in one submit", len(requests), MOST_PER_SUBMIT)
     prepared = prepare(store, requests)
+    ids: list[JobId] = []
+    try:
+        for start in range(0, len(prepared), ATOMIC):
+            ids += _store(store, prepared[start : start + ATOMIC], actor, parent)
+    except StoreError as error:
+        if ids:
+            error.message += (
+                f" Before that, {len(ids):,} of {len(prepared):,} jobs were stored ({ids[0]} to {ids[-1]})."
+            )
+        raise
+    return [int(job) for job in ids]
+
+
+def _store(store: Store, prepared: Sequence[Prepared], actor: str, parent: JobId | None) -> list[JobId]:
     ids = store.write(
         lambda tx: born(tx, _births(tx, prepared, parent), actor),
         before=FaultPoint.SUBMIT_BEFORE_COMMIT,
@@ -76,7 +96,7 @@ def submit(store: Store, requests: Sequence[JobRequest], *, actor: str, parent: 
     )
     store.work_bell.ring()
     store.news_bell.ring()
-    return [int(job) for job in ids]
+    return ids
 
 
 def prepare(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:

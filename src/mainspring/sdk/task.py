@@ -116,7 +116,7 @@ class RegisteredTask(Generic[P, R, C]):
         return await Submission(self, {}).asubmit(*args, **kwargs)
 
     def submit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
-        """One job per row of parameters, all or none, at most 20,000 at once; much faster than one by one."""
+        """One job per row of parameters, much faster than one by one. Up to 2,000: all or none."""
         return Submission(self, {}).submit_many(rows)
 
     async def asubmit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
@@ -219,7 +219,7 @@ class Submission(Generic[P, R]):
         return await in_thread(self.submit, *args, **kwargs)
 
     def submit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
-        """One job per row of parameters, all or none; see the task's ``submit_many``."""
+        """One job per row of parameters; see the task's ``submit_many``."""
         requests = []
         for index, row in enumerate(rows):
             try:

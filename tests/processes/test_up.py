@@ -156,7 +156,7 @@ def test_a_worker_that_ends_by_itself_is_started_again(world: World):
 
 def test_a_process_that_keeps_dying_is_given_up_and_the_rest_drained(world: World):
     up = world.up("--restart-limit", "2", ready=False, faults="dispatch.before_commit=kill")
-    assert up.wait(30) == 1
+    assert up.wait(30) == 1, up.said
     assert up.said.count("worker 1 was killed by SIGKILL; it starts again") == 2
     last = up.said.partition("mainspring up has ended: ")[2]
     assert last.startswith("worker 1 ended 3 times within 1m and is given up; the last time it was killed by SIGKILL.")
@@ -185,7 +185,7 @@ def test_what_can_not_start_ends_it_at_once_with_the_reason(
     (world.folder / "broken.py").write_text("def nothing():\n    one = 1\n    return one / 0\n\n\nnothing()\n")
     (world.folder / "corrupt.db").write_bytes(b"no database" * 2_000)
     up = start(world, **options)
-    assert up.wait(30) == status
+    assert up.wait(30) == status, up.said
     assert re.search(f"mainspring up has ended: .*{said}", up.said, re.DOTALL), up.said
     assert "starts again" not in up.said
     world.eventually(lambda: not world.alive())
@@ -234,7 +234,7 @@ def test_what_does_not_end_is_killed_at_last_and_that_is_no_success(world: World
     os.kill(worker, signal.SIGSTOP)
     asked_at = world.now()
     up.send(signal.SIGTERM)
-    assert up.wait(30) == 1
+    assert up.wait(30) == 1, up.said
     assert 5 <= world.now() - asked_at < 8
     assert "worker 1 did not end within 5s; killing" in up.said
     assert "worker 1 was killed by SIGKILL while it was ending" in up.said
@@ -319,7 +319,7 @@ def test_ctrl_c_stops_the_waiting_and_not_the_job(world: World):
     assert (waiting.returncode, out) == (130, "")
     assert "job 1 goes on. Follow it: mainspring logs 1 -f" in err
     assert "Traceback" not in err
-    assert world.until_state(1, State.SUCCEEDED)
+    world.until_state(1, State.SUCCEEDED)
 
 
 def test_logs_are_followed_until_the_job_has_ended(world: World):
@@ -330,3 +330,33 @@ def test_logs_are_followed_until_the_job_has_ended(world: World):
     assert sorted(done.stdout.splitlines()) == ["line 1", "line 2", "line 3", "oops"]
     assert world.command("logs", str(job), "--attempt", "1").stdout == done.stdout
     assert world.command("logs", str(job), "--attempt", "2").stdout == ""
+
+
+# --- a new folder ---------------------------------------------------------------------------------------------------
+
+
+def test_several_processes_may_make_the_same_database_at_once(world: World):
+    code = (
+        "import sys\n"
+        "from mainspring.client.direct import connect\n"
+        "sys.stdin.readline()\n"
+        "for number in range(8):\n"
+        "    connect(f'sqlite:///new{number}/m.db').close()\n"
+    )
+    makers = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            cwd=world.folder,
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    for maker in makers:
+        assert maker.stdin is not None
+        maker.stdin.write("go\n")
+        maker.stdin.flush()
+    said = [maker.communicate(timeout=60)[1] for maker in makers]
+    assert [maker.returncode for maker in makers] == [0, 0, 0], said

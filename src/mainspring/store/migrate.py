@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mainspring import faults
 from mainspring.errors import SchemaTooNew
+from mainspring.faults import FaultPoint
 from mainspring.store.sqlite import SqliteEngine
 from mainspring.store.sqlite_errors import translated
 from mainspring.store.statements import migrations, statement
@@ -44,7 +45,7 @@ def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> None:
             if _version(engine)[0] < number:
                 engine.script(script)
                 _record(engine, number, binary)
-                faults.hit(faults.FaultPoint.MIGRATE_BEFORE_COMMIT)
+                faults.hit(FaultPoint.MIGRATE_BEFORE_COMMIT)
             connection.execute("commit")
         except BaseException:
             if connection.in_transaction:  # a full disk has rolled back already
@@ -55,7 +56,7 @@ def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> None:
 def _version(engine: SqliteEngine) -> tuple[int, str]:
     """Version and oldest usable binary; (0, "") for an empty file."""
     with translated(engine.path):
-        if not engine.raw.table_exists(None, "schema_version"):
+        if not next(engine.raw.execute(_text("schema/known")))[0]:
             return 0, ""
         version, oldest_binary = next(engine.raw.execute(_text("schema/read")))
         return version, oldest_binary

@@ -7,14 +7,14 @@
     │  ├─ PayloadTooLarge      413
     │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
     ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
-    ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker
+    ├─ NotFound                404  exit 3   UnknownJob
     ├─ Conflict                409  exit 4   IllegalState  ReplayLive  AlreadyUp
     ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
     ├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
     ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
     ├─ AddressUnavailable      503  exit 5   the server can't listen there
     ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy
-    │                                        SchemaTooNew  SchemaTooOld  EngineTooOld  NetworkFilesystem
+    │                                        SchemaTooNew  EngineTooOld  NetworkFilesystem
     ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
     ├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
     ├─ JobNotSucceeded         409  exit 1   JobDead  JobCancelled: what ``job.result()`` raises
@@ -235,15 +235,6 @@ class UnknownJob(NotFound):
         super().__init__(f"unknown job {job}", remedy="List them with: mainspring jobs", field="id")
 
 
-class UnknownWorker(NotFound):
-    """No worker has this id or name."""
-
-    code = "unknown_worker"
-
-    def __init__(self, worker: object) -> None:
-        super().__init__(f"unknown worker {worker}", remedy="List them with: mainspring workers", field="id")
-
-
 class Conflict(MainspringError):
     """The thing exists, and its present state does not allow the change."""
 
@@ -354,12 +345,6 @@ class SchemaTooNew(StoreError):
     """The database was upgraded by a newer mainspring than this one."""
 
     code = "schema_too_new"
-
-
-class SchemaTooOld(StoreError):
-    """The database must be upgraded first."""
-
-    code = "schema_too_old"
 
 
 class EngineTooOld(StoreError):

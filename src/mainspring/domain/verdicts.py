@@ -70,7 +70,11 @@ def after_failure(  # noqa: PLR0913
     delay = ending.retry_after if ending.retry_after is not None else retry.computed_delay(charged, fraction)
     keeps_alone = alone and ending.outcome is Outcome.CRASHED
     return Verdict(
-        Cause.RETRY, Charge.ATTEMPT, due=Instant(now + max(Duration(0), delay)), alone=keeps_alone, failure=ending.failure
+        Cause.RETRY,
+        Charge.ATTEMPT,
+        due=Instant(now + max(Duration(0), delay)),
+        alone=keeps_alone,
+        failure=ending.failure,
     )
 
 

@@ -56,14 +56,18 @@ def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> None:
 def _version(engine: SqliteEngine) -> tuple[int, str]:
     """Version and oldest usable binary; (0, "") for an empty file."""
     with translated(engine.path):
-        if not next(engine.raw.execute(_text("schema/known")))[0]:
+        if not _known(engine):
             return 0, ""
         version, oldest_binary = next(engine.raw.execute(_text("schema/read")))
         return version, oldest_binary
 
 
+def _known(engine: SqliteEngine) -> bool:
+    return bool(next(engine.raw.execute(_text("schema/known")))[0])
+
+
 def _record(engine: SqliteEngine, number: int, binary: str) -> None:
-    if not engine.raw.table_exists(None, "schema_version"):
+    if not _known(engine):
         engine.script(_text(VERSION_TABLE))
     engine.raw.execute(_text("schema/write"), {"version": number, "oldest_binary": binary, "now": engine.clock.now()})
 

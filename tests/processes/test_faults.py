@@ -1,0 +1,245 @@
+"""Processes that die, freeze and come back, on real processes: what was acknowledged is run and ends once.
+
+Where each scenario of the kinds that one SQLite host can show is tested (B numbers: the catalogue of field reports):
+
+    lost job                      B001 B131 here (kill_9_amid_50_jobs), B003 here (rescuer), B005 here (acknowledged),
+                                  B007 _shutdown (delayed)
+    double run                    B009 _shutdown (delayed), B011 _shutdown (drain_keeps), B017 here (two_sweeps);
+                                  B013 B015 (PostgreSQL, limits): later issues
+    stuck forever                 B019 B023 B151 _shutdown, B021 _points (sweep_killed), B025 here (at_most_once),
+                                  B029 _points (start.before_send), B031 _endings (spoiled), B033 here (no worker left);
+                                  B027 (schedules): a later issue
+    finished state overwritten    B035 _points (sweep_frozen), B041 here (late result), B037 _endings (tiny jobs);
+                                  B039 (workflows): a later issue
+    cancellation, child processes B107 B109 B111 B117 B119 _endings, B113 tests/engine in virtual time;
+                                  B115 (workflows, detach): a later issue
+    timeouts                      B121 _endings (main process)
+    retries, backoff, poison      B123 _endings (poison, culprit), B127 tests/domain/test_retry.py;
+                                  B125 B129 (limits, rolling deploys): later issues
+    shutdown, drain, signals      B143 B145 B153 _shutdown; B147 (workflows), B149 (drain command): later issues
+    payload and characters        B191 B195 _payloads, B193 tests/api/test_refusals.py
+    logs                          B197 B199 B201 _payloads, tests/processes/test_runner_output.py
+    identity of processes         B231 _shutdown (lock_file), B233 here (orphans)
+    false death                   B235 here (interpreter_lock)
+
+``_shutdown`` is test_faults_shutdown.py, and so on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import urllib.error
+import urllib.request
+
+import pytest
+
+from mainspring.domain.states import Outcome, State
+from tests.processes.world.driver import LEASE, SWEEP, World, command, is_zombie
+
+RECOVERY = LEASE + SWEEP + 1
+
+
+def test_kill_9_of_the_worker_amid_50_jobs_loses_none_and_repeats_only_those_that_ran(world: World) -> None:
+    world.up(slots=10)
+    jobs = world.submit_many("nap", [{"seconds": 1}] * 50)
+    world.eventually(lambda: len(world.ledger(kind="end")) >= 10)
+    world.eventually(lambda: len(world.ledger(kind="start")) - len(world.ledger(kind="end")) >= 8)
+    killed_at = world.now()
+    (worker,) = world.active().values()
+    os.kill(worker.pid, signal.SIGKILL)
+    assert set(world.until_ended(jobs).values()) == {State.SUCCEEDED}
+    orphans = set()
+    for job in jobs:
+        outcomes = world.outcomes(job)
+        assert outcomes in ([Outcome.SUCCEEDED], [Outcome.LOST, Outcome.SUCCEEDED])
+        if len(outcomes) == 2:
+            orphans.add(job)
+    ran = {line.job for line in world.ledger(kind="start") if line.at < killed_at}
+    ended = {line.job for line in world.ledger(kind="end") if line.at < killed_at - 0.1}
+    assert orphans <= ran
+    assert 1 <= len(orphans) <= 10
+    assert not orphans & (ended - orphans)
+    first_restart = min(world.started(job, 2).at for job in orphans)
+    assert first_restart - killed_at <= RECOVERY
+
+
+def test_a_rescuer_is_killed_too_and_each_loss_is_found_on_its_own_lease(world: World) -> None:
+    workers = {name: world.worker(name) for name in "abc"}
+    job = world.submit("nap", seconds=1.5)
+    world.started(job)
+    began = world.now()
+    for attempt in (2, 3):
+        workers.pop(world.attempts(job)[-1].worker).kill()
+        last = world.started(job, attempt)
+    assert last.at - began <= 2 * RECOVERY
+    world.until_state(job, State.SUCCEEDED)
+    assert world.outcomes(job) == [Outcome.LOST, Outcome.LOST, Outcome.SUCCEEDED]
+
+
+def test_kill_9_of_server_and_supervisor_loses_nothing(world: World) -> None:
+    up = world.up(slots=4)
+    jobs = world.submit_many("nap", [{"seconds": 0.4}] * 20)
+    world.started(jobs[0])
+    (server,) = [pid for pid in world.alive() if "server" in command(pid)]
+    os.kill(server, signal.SIGKILL)
+    jobs += world.submit_many("nap", [{"seconds": 0.1}] * 5)
+    world.eventually(lambda: [pid for pid in world.alive() if "server" in command(pid)] not in ([], [server]))
+    up.kill()
+    jobs += world.submit_many("nap", [{"seconds": 0.1}] * 5)
+    world.eventually(lambda: not [pid for pid in world.alive() if not is_zombie(pid)], what="the end of the old tree")
+    world.up(slots=8)
+    assert set(world.until_ended(jobs).values()) == {State.SUCCEEDED}
+    assert all(world.outcomes(job) == [Outcome.SUCCEEDED] for job in jobs), "a drain repeats nothing"
+
+
+def test_a_frozen_worker_loses_its_job_and_its_late_result_is_refused_and_said_so(world: World) -> None:
+    frozen = world.worker("frozen")
+    job = world.submit("nap", seconds=1)
+    world.started(job)
+    frozen.send(signal.SIGSTOP)
+    other = world.worker("other")
+    world.started(job, 2, within=RECOVERY + 1)
+    world.until_state(job, State.SUCCEEDED)
+    assert world.attempts(job)[-1].worker == "other"
+    frozen.send(signal.SIGCONT)
+    world.eventually(lambda: "refused" in frozen.said, what="the word of the woken worker")
+    assert world.job(job).result == "attempt 2"
+    assert world.outcomes(job) == [Outcome.LOST, Outcome.SUCCEEDED]
+    again = world.submit("nap", seconds=0)
+    world.until_state(again, State.SUCCEEDED)
+    assert other.status is None
+    assert frozen.status is None, "it goes on with other jobs"
+
+
+@pytest.mark.parametrize("task", ["spin_in_c", "nap_process"])
+def test_nothing_of_a_frozen_workers_attempt_lives_past_lease_and_5_s(world: World, task: str) -> None:
+    frozen = world.worker("frozen")
+    job = world.submit(task, **({"first_only": True} if task == "spin_in_c" else {"seconds": 1000}))
+    first = world.started(job)
+    frozen.send(signal.SIGSTOP)
+    frozen_at = world.now()
+    world.eventually(lambda: is_zombie(first.pid), within=LEASE + 5, what="the end of the old attempt")
+    assert world.now() - frozen_at <= LEASE + 5
+    if task == "spin_in_c":
+        world.worker("other")
+        world.until_state(job, State.SUCCEEDED)
+        assert world.started(job, 2).at >= frozen_at + LEASE - 1
+    else:
+        world.client.cancel(job)
+        world.worker("other")
+        world.until_state(job, State.CANCELLED)
+
+
+def test_a_job_that_holds_the_interpreter_lock_is_not_taken_for_lost(world: World) -> None:
+    world.worker("holder", lease="1s", sweep="500ms")
+    world.worker("idle", lease="1s", sweep="500ms", queues="elsewhere")
+    job = world.submit("hold_the_lock", number=1)
+    world.until_state(job, State.SUCCEEDED, within=40)
+    (start,), (end,) = world.ledger(job, "start"), world.ledger(job, "end")
+    assert end.at - start.at > 1, "it held the lock longer than the lease"
+    assert world.outcomes(job) == [Outcome.SUCCEEDED]
+
+
+def test_orphans_are_swept_by_the_server_when_no_worker_is_left(world: World) -> None:
+    world.server()
+    worker = world.worker()
+    job = world.submit("nap", seconds=30)
+    world.started(job)
+    worker.kill()
+    died_at = world.now()
+    world.until_state(job, State.QUEUED)
+    assert world.now() - died_at <= RECOVERY
+    assert world.outcomes(job) == [Outcome.LOST]
+    world.client.cancel(job)
+
+
+def test_two_sweeps_move_each_of_100_orphans_once(world: World) -> None:
+    doomed = world.worker("doomed", slots=100)
+    jobs = world.submit_many("nap", [{"seconds": 0.9}] * 100)
+    world.eventually(lambda: len(world.ledger(kind="start")) == 100)
+    doomed.kill()
+    world.server()
+    world.server()
+    world.worker("b", slots=50)
+    world.worker("c", slots=50)
+    assert set(world.until_ended(jobs).values()) == {State.SUCCEEDED}
+    repeated = [job for job in jobs if world.outcomes(job) == [Outcome.LOST, Outcome.SUCCEEDED]]
+    assert len(repeated) >= 90
+    assert all(world.outcomes(job) == [Outcome.SUCCEEDED] for job in set(jobs) - set(repeated))
+    assert len(world.ledger(kind="start")) == 100 + len(repeated)
+
+
+def test_a_lost_job_that_may_run_at_most_once_ends_dead_and_says_why(world: World) -> None:
+    worker = world.worker()
+    job = world.submit("at_most_once", seconds=30)
+    world.started(job)
+    worker.kill()
+    world.worker()
+    ended = world.until_state(job, State.DEAD)
+    assert ended.error is not None
+    assert "lost worker" in ended.error.message
+    assert len(world.ledger(job, "start")) == 1
+    with_same = world.submit("at_most_once", seconds=0)
+    world.until_state(with_same, State.SUCCEEDED)
+
+
+def test_retry_and_cancel_of_orphans_answer_sensibly_at_once(world: World) -> None:
+    worker = world.worker("gone")
+    jobs = [world.submit("nap", seconds=30) for _ in range(2)]
+    for job in jobs:
+        world.started(job)
+    worker.kill()
+    refused = world.command("retry", str(jobs[0]), "--json")
+    assert refused.returncode == 4
+    assert "running" in refused.stderr + refused.stdout
+    assert world.command("cancel", str(jobs[0])).returncode == 0
+    world.worker("new")
+    world.until_state(jobs[0], State.CANCELLED)
+    world.started(jobs[1], 2)
+    world.client.cancel(jobs[1])
+    world.until_state(jobs[1], State.CANCELLED)
+    assert len(world.ledger(jobs[0], "start")) == 1, "a cancelled orphan never starts again"
+
+
+def test_submits_that_were_acknowledged_survive_kills_of_the_server(world: World) -> None:
+    world.up(restart_limit=20)
+    (port,) = {line.rpartition(":")[2].strip() for line in world.processes[0].said.splitlines() if "address" in line}
+    acknowledged: list[int] = []
+    refused: list[str] = []
+    enough = threading.Event()
+
+    def submit_all() -> None:
+        while not enough.is_set():
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{port}/api/v1/jobs",
+                data=json.dumps({"task": "quick"}).encode(),
+                headers={"Content-Type": "application/json"},
+            )
+            try:
+                with urllib.request.urlopen(request, timeout=10) as answer:
+                    acknowledged.append(json.load(answer)["id"])
+            except (OSError, urllib.error.URLError) as error:
+                refused.append(str(error))
+                enough.wait(0.02)
+
+    def until(count: int) -> None:
+        world.eventually(lambda: len(acknowledged) >= count)
+
+    client = threading.Thread(target=submit_all)
+    client.start()
+    try:
+        for goal in (50, 100):
+            until(goal)
+            for pid in world.alive():
+                if "server" in command(pid):
+                    os.kill(pid, signal.SIGKILL)
+            refused.clear()
+            world.eventually(lambda: refused, what="a submit that is refused")
+        until(150)
+    finally:
+        enough.set()
+        client.join()
+    assert set(world.until_ended(acknowledged).values()) == {State.SUCCEEDED}

@@ -6,6 +6,7 @@ import pytest
 
 from mainspring import faults
 from mainspring.clock import DAY, HOUR, MINUTE, SECOND, Duration, Instant, instant_text
+from mainspring.control.submit import ATOMIC, MOST_PER_SUBMIT
 from mainspring.domain.job import PAYLOAD_LIMIT, JobRequest
 from mainspring.domain.states import State
 from mainspring.errors import (
@@ -15,6 +16,7 @@ from mainspring.errors import (
     MainspringError,
     NotYetSupported,
     PayloadTooLarge,
+    StoreBusy,
     UnknownTask,
 )
 from mainspring.faults import FaultPoint, InjectedFault
@@ -126,8 +128,28 @@ def test_many_jobs_share_their_policy_and_lane_rows(story: Story) -> None:
 
 def test_an_empty_submit_is_fine_and_one_over_the_limit_is_refused_before_it_is_looked_at(story: Story) -> None:
     assert story.submit_many([]) == []
-    with pytest.raises(PayloadTooLarge, match="20,001"):
-        story.submit_many([JobRequest("nobody")] * 20_001)
+    with pytest.raises(PayloadTooLarge, match=f"{MOST_PER_SUBMIT + 1:,}"):
+        story.submit_many([JobRequest("nobody")] * (MOST_PER_SUBMIT + 1))
+
+
+def test_a_large_submit_goes_in_several_commits_and_says_how_far_it_came(story: Story) -> None:
+    commits = 0
+
+    def stop(point: FaultPoint) -> None:
+        nonlocal commits
+        if point is FaultPoint.SUBMIT_BEFORE_COMMIT:
+            commits += 1
+            if commits == 3:
+                raise StoreBusy("The disk is full.")
+
+    faults.arm(stop)
+    try:
+        with pytest.raises(StoreBusy, match=f"{2 * ATOMIC:,} of {3 * ATOMIC:,} jobs were stored"):
+            story.submit_many([JobRequest("send")] * (3 * ATOMIC))
+    finally:
+        faults.arm(None)
+    assert len(story.dump()["job"]) == len(story.dump()["ready"]) == 2 * ATOMIC
+    assert len(set(story.submit_many([JobRequest("send")] * (ATOMIC + 1)))) == ATOMIC + 1
 
 
 def test_a_child_knows_its_parent(story: Story) -> None:

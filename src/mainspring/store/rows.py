@@ -88,6 +88,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "policy/find": ("id",),
     "policy/insert": ("id",),
     "policy/one": ("document",),
+    "schema/known": ("tables",),
     "schema/read": ("version", "oldest_binary"),
     "task/all": ("declaration",),
     "task/by_short": ("name",),

@@ -1,4 +1,4 @@
 -- Whether the version table is there. Asked by a statement, as a look at the connection's own schema may be out of date.
-select count(*)
+select count(*) as tables
 from sqlite_schema
 where type = 'table' and name = 'schema_version'

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -320,6 +322,43 @@ def test_ctrl_c_stops_the_waiting_and_not_the_job(world: World):
     assert "job 1 goes on. Follow it: mainspring logs 1 -f" in err
     assert "Traceback" not in err
     world.until_state(1, State.SUCCEEDED)
+
+
+def on_terminal(world: World, *words: str) -> str:
+    """What a person sees of a command, on a terminal of 100 columns."""
+    source = Path(__file__).parents[2] / "src"
+    environment = {"MAINSPRING_DATABASE_URL": world.url, "PYTHONPATH": str(source), "COLUMNS": "100", "TERM": "xterm"}
+    reader, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mainspring", *words],
+        cwd=world.folder,
+        env=os.environ | environment,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    seen = b""
+    with suppress(OSError):  # the end of the last writer
+        while part := os.read(reader, 65_536):
+            seen += part
+    os.close(reader)
+    process.wait(10)
+    return seen.decode()
+
+
+def test_on_a_terminal_progress_is_live_and_everything_in_colour(world: World):
+    world.up()
+    seen = on_terminal(world, "submit", "shell", "script=echo one; sleep 0.4; echo two", "--wait")
+    assert re.search("│ .*one", seen)
+    assert re.search(r"job 1 running · attempt 1 of 1 · on \S+ · \d+ms", seen)
+    assert "job 1 succeeded after 1 attempt" in seen
+    assert "\x1b[?25h" in seen, "the cursor is shown again"
+    assert "\x1b[32m✔ succeeded\x1b[0m" in on_terminal(world, "job", "1")
+    assert '\n  "id": 1,' in on_terminal(world, "job", "1", "--json").replace("\r", "")
+    rows = on_terminal(world, "jobs", "--limit", "1").splitlines()
+    assert len(rows) == 2
+    assert all(len(re.sub(r"\x1b\[[\d;]*m", "", row)) <= 100 for row in rows), "cut, not broken into lines"
 
 
 def test_logs_are_followed_until_the_job_has_ended(world: World):

@@ -30,12 +30,12 @@ def until_ended(client: Client, job: int, heard: Heard, *, look: Callable[[Job],
     while True:
         # The job is read first: once it has ended, what is read behind it is all there will be.
         now = client.job(job)
-        look(now)
         fresh = _all_events(client, job, events)
         output = list(all_lines(client, job, after=lines))
         events = fresh[-1].seq if fresh else events
         lines = output[-1].seq if output else lines
         heard(sorted([*fresh, *output], key=lambda one: one.at))
+        look(now)
         if now.state in FINAL:
             return now
         client.await_news(SECOND)
@@ -72,9 +72,15 @@ def _detail(event: Event) -> str:
     if not event.detail:
         return ""
     told = {key: value for key, value in event.detail.items() if value not in (None, "", {})}
-    if isinstance(due := told.get("due"), int):
-        told["due"] = looks.moment(Instant(due))
+    if (due := _due(event)) is not None:
+        told["due"] = looks.moment(due)
     return f": {looks.params_line(told, 160)}" if told else ""
+
+
+def _due(event: Event) -> Instant | None:
+    """When the job that now waits may go on."""
+    due = event.detail.get("due") if event.detail else None
+    return Instant(due) if isinstance(due, int) else None
 
 
 def watched(client: Client, job: int, *, quiet: bool) -> Job:
@@ -85,13 +91,16 @@ def watched(client: Client, job: int, *, quiet: bool) -> Job:
     if not screen.is_terminal:
         return until_ended(client, job, _tell_plainly)
     clock = SystemClock()
+    dues: list[Instant] = []
 
     def draw(news: Sequence[Event | LogLine]) -> None:
         for one in news:
             screen.print(_drawn(one), soft_wrap=True)
+            if isinstance(one, Event) and (due := _due(one)) is not None:
+                dues.append(due)
 
     with screen.status("waiting") as status:
-        return until_ended(client, job, draw, look=lambda now: status.update(_status(now, clock)))
+        return until_ended(client, job, draw, look=lambda now: status.update(_status(now, dues, clock)))
 
 
 def _tell_plainly(news: Sequence[Event | LogLine]) -> None:
@@ -108,23 +117,23 @@ def _plain(one: Event | LogLine) -> str:
 def _drawn(one: Event | LogLine) -> Text:
     from rich.text import Text
 
-    drawn = Text(f"{looks.time_of_day(one.at)} ", style="dim")
+    drawn = Text().append(f"{looks.time_of_day(one.at)} ", style="dim")
     if isinstance(one, LogLine):
         return drawn.append("  │ ").append_text(Text.from_ansi(looks.harmless(one.text)))
     quiet = one.cause in {Cause.SUBMIT, Cause.SCHEDULE, Cause.PROMOTE}
     return drawn.append(looks.one_line(event_text(one)), style="dim" if quiet else looks.state_look(one.target).style)
 
 
-def _status(job: Job, clock: Clock) -> str:
-    """The line under the progress."""
+def _status(job: Job, dues: Sequence[Instant], clock: Clock) -> str:
+    """The line under the progress. ``dues``: the due times that were told, the last one last."""
     since = job.started_at if job.state is State.RUNNING and job.started_at else job.created_at
     parts = [f"job {job.id} {job.state.value}"]
     if job.attempt:
         parts.append(f"attempt {job.attempt} of {job.max_attempts}")
     if job.worker and job.state is State.RUNNING:
         parts.append(f"on {job.worker}")
-    if job.state in {State.RETRYING, State.SCHEDULED}:
-        parts.append(f"due {looks.age(clock.now(), job.run_at)}")
+    if job.state in {State.RETRYING, State.SCHEDULED} and dues:
+        parts.append(f"due {looks.age(clock.now(), dues[-1])}")
     parts.append(looks.length(Duration(clock.now() - since)))
     if job.progress:
         parts.append(looks.params_line(job.progress, 60))

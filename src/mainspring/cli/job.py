@@ -81,10 +81,10 @@ def _page(job: Job, attempts: list[Attempt], events: list[Event]) -> None:
     if attempts:
         show.heading("Attempts")
         titles = ("#", "OUTCOME", "WORKER", "STARTED", "TOOK", "SANDBOX", "ERROR")
-        show.table(titles, [_attempt_row(one, now) for one in attempts], empty="", right=(0,))
+        show.table(titles, [_attempt_row(one, now) for one in attempts], empty="", right=(0,), gives=(6,))
     if events:
         show.heading("Events")
-        show.table(("AT", "WHAT"), [_event_row(one) for one in events], empty="")
+        show.table(("AT", "WHAT"), [_event_row(one) for one in events], empty="", gives=(1,))
     if job.result is not None:
         show.heading("Result")
         show.draw(show.document(job.result))
@@ -117,7 +117,7 @@ def _facts(job: Job, now: Instant) -> list[tuple[str, str]]:
     return [(name, looks.one_line(value)) for name, value in facts if value]
 
 
-def _attempt_row(attempt: Attempt, now: Instant) -> tuple[object, ...]:
+def _attempt_row(attempt: Attempt, now: Instant) -> tuple[str | Text, ...]:
     error = f"{attempt.failure.type}: {attempt.failure.message}" if attempt.failure else ""
     return (
         str(attempt.number),
@@ -126,12 +126,12 @@ def _attempt_row(attempt: Attempt, now: Instant) -> tuple[object, ...]:
         looks.time_of_day(attempt.started_at),
         looks.length(Duration((attempt.ended_at or now) - attempt.started_at)),
         attempt.sandbox,
-        looks.cut(looks.one_line(error), max(30, min(200, show.width() - 80))),
+        looks.cut(looks.one_line(error), 200),
     )
 
 
-def _event_row(event: Event) -> tuple[object, ...]:
-    return looks.time_of_day(event.at), looks.cut(looks.one_line(follow.event_text(event)), max(60, show.width() - 16))
+def _event_row(event: Event) -> tuple[str | Text, ...]:
+    return looks.time_of_day(event.at), looks.one_line(follow.event_text(event))
 
 
 def _error(failure: Failure) -> list[Text]:

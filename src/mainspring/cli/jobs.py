@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -14,6 +14,9 @@ from mainspring.clock import Duration, Instant, SystemClock, duration, instant
 from mainspring.domain.job import Job, JobFilter
 from mainspring.domain.states import State
 from mainspring.errors import InvalidDuration, InvalidInput, InvalidInstant, near
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 def _help(text: str) -> Parameter:
@@ -55,15 +58,14 @@ def jobs(  # noqa: PLR0913 - the filters of the list
         show.as_json([job_wire(job) for job in page.items])
         return 0
     titles = ("ID", "STATE", "TASK", "QUEUE", "ATTEMPT", "CREATED", "TOOK", "PARAMS")
-    show.table(titles, [_row(job, now) for job in page.items], empty="No jobs.", right=(0,))
+    show.table(titles, [_row(job, now) for job in page.items], empty="No jobs.", right=(0,), gives=(7,))
     if page.next:
         show.note(f"More: mainspring jobs --cursor {page.next}")
     return 0
 
 
-def _row(job: Job, now: Instant) -> tuple[object, ...]:
+def _row(job: Job, now: Instant) -> tuple[str | Text, ...]:
     attempts = f"{job.attempt}/{job.max_attempts}" if job.attempt else "-"
-    room = max(20, min(120, show.width() - 90))
     return (
         str(job.id),
         show.state(job.state, cancelling=job.cancel_requested),
@@ -72,7 +74,7 @@ def _row(job: Job, now: Instant) -> tuple[object, ...]:
         attempts,
         looks.age(now, job.created_at),
         took(job, now),
-        looks.params_line(job.params, room),
+        looks.params_line(job.params, 120),
     )
 
 

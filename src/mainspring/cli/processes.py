@@ -9,7 +9,7 @@ import logging
 
 from mainspring import faults
 from mainspring.cli import systemlog
-from mainspring.config.layers import environment, sqlite_file
+from mainspring.config.layers import environment
 from mainspring.domain.setting import Settings
 from mainspring.errors import InvalidSetting
 
@@ -81,6 +81,3 @@ def refuse_memory(url: str) -> None:
 def arm_faults() -> None:
     """Faults that a test asks for; nothing otherwise."""
     faults.arm_from_environment(environment())
-
-
-__all__ = ["arm_faults", "refuse_memory", "required_app", "run", "serve", "sqlite_file", "work"]

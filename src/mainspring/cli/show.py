@@ -11,7 +11,7 @@ import json
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -113,15 +113,32 @@ def draw(*things: RenderableType) -> None:
     print("\n".join(row.rstrip() for row in drawn.get().splitlines()))
 
 
-def table(titles: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str, right: Iterable[int] = ()) -> None:
-    """A table with these columns, or the sentence for none. ``right``: columns of numbers."""
-    from rich.table import Table
+def table(
+    titles: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    empty: str,
+    right: Iterable[int] = (),
+    gives: Iterable[int] = (),
+) -> None:
+    """A table with these columns, or the sentence for none.
 
+    ``right``: columns of numbers; ``gives``: columns that are cut first where the terminal is narrow.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    numbers, giving = set(right), set(gives)
     drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for index, title in enumerate(titles):
-        drawn.add_column(title, justify="right" if index in set(right) else "left", no_wrap=True, overflow="ellipsis")
+    for index, name in enumerate(titles):
+        side: Literal["left", "right"] = "right" if index in numbers else "left"
+        drawn.add_column(name, justify=side, no_wrap=index not in giving, overflow="ellipsis")
     for row in rows:
-        drawn.add_row(*row)
+        # Cells are texts, so that nothing in them is taken for markup; none is ever broken into several lines.
+        cells = [Text(cell) if isinstance(cell, str) else cell for cell in row]
+        for cell in cells:
+            cell.no_wrap, cell.overflow = True, "ellipsis"
+        drawn.add_row(*cells)
     if drawn.row_count:
         draw(drawn)
     else:
@@ -186,11 +203,6 @@ def outcome(of: Outcome | None) -> Text:
 def worker_state(of: WorkerState) -> Text:
     """A worker's state."""
     return look(looks.worker_look(of))
-
-
-def width() -> int:
-    """The columns of the terminal; many where there is none."""
-    return console().width
 
 
 def on_terminal() -> bool:

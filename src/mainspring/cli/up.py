@@ -66,7 +66,7 @@ def _tell(loaded: Loaded, database: Path) -> None:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{host}:{settings.port}" if settings.port else f"http://{host}, on a free port"
     several = "1 worker" if settings.workers == 1 else f"{settings.workers} workers"
-    show.line("mainspring is up; Ctrl-C drains and stops it.")
+    show.line("mainspring starts; Ctrl-C drains and stops it.")
     show.line(f"  address   {address}")
     show.line(f"  database  {database} ({loaded.origins['database_url']})")
     show.line(f"  app       {settings.app} ({loaded.origins['app']})")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mainspring.cli import access as of
 from mainspring.cli import looks, show
 from mainspring.cli.access import Access
 from mainspring.client.wire import worker_wire
 from mainspring.clock import Instant, SystemClock
 from mainspring.domain.worker import Worker
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 def workers(*, access: Access = of.DEFAULT) -> int:
@@ -23,11 +28,12 @@ def workers(*, access: Access = of.DEFAULT) -> int:
         [_row(worker, now) for worker in found],
         empty="No workers: start one with mainspring up, or mainspring worker --app MODULE:ATTR.",
         right=(0, 4, 7),
+        gives=(5, 6),
     )
     return 0
 
 
-def _row(worker: Worker, now: Instant) -> tuple[object, ...]:
+def _row(worker: Worker, now: Instant) -> tuple[str | Text, ...]:
     return (
         str(worker.id),
         worker.name,

@@ -11,8 +11,6 @@ from benchmarks.app import app
 from benchmarks.place import Place
 from benchmarks.report import Line, paired
 
-CHUNK = 20_000
-
 
 def measure(*, quick: bool, arguments: tuple[str, ...] = (), jobs: int = 0, pairs: int = 0) -> list[Line]:
     """``arguments`` go to the worker, such as ``--slots 200``."""
@@ -56,5 +54,4 @@ def product_rate(place: Place, jobs: int, arguments: tuple[str, ...]) -> float:
 def fill(place: Place, jobs: int, task: str = "noop") -> None:
     """Store jobs of a task through the SDK."""
     with place.sdk():
-        for start in range(0, jobs, CHUNK):
-            app.tasks[task].submit_many({} for _ in range(min(CHUNK, jobs - start)))
+        app.tasks[task].submit_many({} for _ in range(jobs))

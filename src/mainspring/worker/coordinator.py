@@ -35,6 +35,9 @@ from mainspring.worker.runners import RestartPacer, RunnerProcess, RunnerSpec
 
 _BACKOFF_FIRST = Duration(100 * MILLISECOND)
 _BACKOFF_LONGEST = Duration(5 * SECOND)
+_ONE_WISH = Duration(300 * MILLISECOND)
+"""Signals closer together are one wish: service managers tell the supervisor and the whole group at once."""
+
 _STOP_PATIENCE = Duration(2 * SECOND)
 
 
@@ -104,6 +107,7 @@ class Coordinator:
         self._dispatch: Dispatch | None = None
         self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job))
         self._signals = 0
+        self._signalled_at = Duration(-_ONE_WISH)
         self._waiting_for_turn = Duration(0)
         self._backoff = _BACKOFF_FIRST
         self._writing: dict[int, Channel[FromRunner]] = {}
@@ -217,9 +221,12 @@ class Coordinator:
 
     def _signalled(self, end: socket.socket, _: int) -> None:
         with suppress(BlockingIOError):
-            for number in end.recv(64):
-                if number in (signal.SIGTERM, signal.SIGINT):
-                    self._signals += 1
+            told = any(number in (signal.SIGTERM, signal.SIGINT) for number in end.recv(64))
+            now = self._clock.monotonic()
+            if not told or now - self._signalled_at < _ONE_WISH:
+                return
+            self._signalled_at = now
+            self._signals += 1
         if self._dispatch is None or not self._signals:
             return
         if self._signals == 1:

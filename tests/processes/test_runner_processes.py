@@ -149,6 +149,12 @@ def test_killing_the_minder_ends_its_job_and_all_of_it(runner: Driver):
     eventually(lambda: not [pid for pid in pids if alive(pid)])
 
 
+def test_many_short_processes_at_once_all_end_well(runner: Driver):
+    jobs = [("shell", {"script": "exit 0"}), ("echo_process", {"value": 1})]
+    claims = [runner.start(task, **params) for _ in range(30) for task, params in jobs]
+    assert {runner.end(claim, within=30).outcome for claim in claims} == {Outcome.SUCCEEDED}
+
+
 def test_jobs_leave_no_descriptors_and_no_processes_behind(runner: Driver):
     runner.run("echo_process", value=1)
     before = len(open_files(runner.process.pid))

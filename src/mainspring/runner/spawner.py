@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import signal
 import socket
 import sys
 import warnings
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from mainspring import process
@@ -40,9 +40,23 @@ class Spawner:
 
     def run(self) -> None:
         """Carry out orders until the runner is gone."""
-        signal.signal(signal.SIGCHLD, self._bury)
+        wake, wake_us = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(wake_us, False)
+        # The handler does nothing: one that buries would be interrupted by itself, and would run in fresh forks.
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake_us, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self._orders, select.POLLIN)
+        poll.register(wake, select.POLLIN)
         partial = b""
         while True:
+            ready = [descriptor for descriptor, _ in poll.poll()]
+            if wake in ready:
+                os.read(wake, 4096)
+                self._bury()
+            if self._orders.fileno() not in ready:
+                continue
             data, descriptors, _, _ = socket.recv_fds(self._orders, _READ, 64)
             if not data:
                 return
@@ -65,6 +79,7 @@ class Spawner:
     def _task(self, name: str) -> Registered:
         """A task of the app, which is imported now if it was not yet."""
         if self._tasks is None:
+            from mainspring.runner import child  # noqa: F401 - so that forks have it
             from mainspring.sdk import connection
             from mainspring.sdk.loading import load_app
 
@@ -87,7 +102,7 @@ class Spawner:
             minder.mind(order, descriptors, task)
         self._minders.add(pid)
 
-    def _bury(self, number: int, frame: FrameType | None) -> None:
+    def _bury(self) -> None:
         """Minders that have ended, and none else: the app may have started processes while it was imported."""
         for pid in list(self._minders):
             if os.waitpid(pid, os.WNOHANG)[0]:

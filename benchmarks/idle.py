@@ -1,8 +1,8 @@
 """Idle: what a tree without work costs: CPU, wake-ups, questions to the database, memory.
 
-CPU is user and system time of all processes from /proc, over at least 20 s. Questions are counted in a second, equal
-tree, whose server and worker are started by counted.py: it asks apsw to call it for each statement. A tree that has
-just run 1,000 jobs is what memory is read from.
+CPU is the time of all processes from /proc, over 20 s. Questions are counted in a second, equal tree, whose server and
+worker are started by counted.py: it asks apsw to call it for each statement. Memory is that of a tree that has run
+1,000 jobs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Latency: from a submit in another process to the first line of the job on an idle worker, and the hop in a chain.
 
-Raw baseline: what the disk alone takes for the two commits (submit, claim) that lie between, in plain sqlite3.
+Raw baseline: the two commits (submit, claim) that lie between, in plain sqlite3, after the same rest: one process, no
+wake-up, no check.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ def pickup(*, quick: bool) -> list[Line]:
         submitted, disk = {}, []
         store = raw.RawStore(place.folder / "raw.db")
         for number in range(samples):
-            time.sleep(random.uniform(0.01, 0.04))  # the worker is idle again, and not in step with us
+            _rest()
             submitted[number] = time.monotonic_ns()
             app.tasks["stamp"].submit(number=number).result(timeout="30s")
+            _rest()
             disk.append(_two_commits(store))
         store.close()
         taken = [(at - submitted[number]) / 1e6 for number, at in place.stamps() if number >= 0]
@@ -63,7 +65,7 @@ def chain(*, quick: bool) -> list[Line]:
     hops = 50 if quick else 500
     with Place() as place, place.sdk():
         store = raw.RawStore(place.folder / "raw.db")
-        disk = [_two_commits(store) for _ in range(hops)]
+        disk = [_two_commits(store) for _ in range(hops)]  # hot, as a chain is
         store.close()
         place.worker()
         place.until_ready()
@@ -84,6 +86,11 @@ def chain(*, quick: bool) -> list[Line]:
             note=f"{hops} hops, each submitted by the one before; p99 {percentile(lengths, 0.99):.1f} ms",
         )
     ]
+
+
+def _rest() -> None:
+    """Until everything is idle and caches are cold, and never in step with a poll."""
+    time.sleep(random.uniform(0.01, 0.04))
 
 
 def _two_commits(store: raw.RawStore) -> float:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import apsw
 
@@ -73,11 +73,11 @@ class Place:
         self._running.append(process)
         return process
 
-    def worker(self, *words: str, **settings: str) -> subprocess.Popen[bytes]:
+    def worker(self, *words: str, **settings: Any) -> subprocess.Popen[bytes]:
         """A worker with the benchmark app."""
         return self.start("worker", "--app", str(APP), *words, **settings)
 
-    def up(self, *words: str, **settings: str) -> subprocess.Popen[bytes]:
+    def up(self, *words: str, **settings: Any) -> subprocess.Popen[bytes]:
         """The whole tree with the benchmark app, on a free port."""
         return self.start("up", "--app", str(APP), "--port", str(free_port()), *words, **settings)
 

@@ -93,8 +93,8 @@ class Enforcer:
         self.left(runner)
 
     def left(self, runner: RunnerView) -> None:
-        """One of its jobs has ended or is stuck: end a runner that only has stuck ones."""
-        if runner.recycling and runner.jobs and all(other.stuck for other in runner.jobs.values()):
+        """One of its jobs has ended or is stuck: end a replaced runner that has only stuck ones, or none any more."""
+        if runner.recycling and all(other.stuck for other in runner.jobs.values()):
             self._doom(runner)
 
     def _doom(self, runner: RunnerView) -> None:

@@ -23,7 +23,7 @@ from mainspring.supervisor.signals import STOPPING, SignalInbox
 
 _ROOM = Duration(5 * SECOND)
 _AT_START = Duration(30 * SECOND)
-_SAME_WISH = Duration(20 * MILLISECOND)
+_SAME_WISH = Duration(5 * MILLISECOND)
 NO_USE = frozenset({2, 4, 5})
 """Exit statuses (wrong use, refused, store unusable) that a second start would only repeat."""
 

@@ -35,9 +35,6 @@ from mainspring.worker.runners import RestartPacer, RunnerProcess, RunnerSpec
 
 _BACKOFF_FIRST = Duration(100 * MILLISECOND)
 _BACKOFF_LONGEST = Duration(5 * SECOND)
-_ONE_WISH = Duration(300 * MILLISECOND)
-"""Signals closer together are one wish: service managers tell the supervisor and the whole group at once."""
-
 _STOP_PATIENCE = Duration(2 * SECOND)
 
 
@@ -99,6 +96,7 @@ class Coordinator:
         self._greeted: set[int] = set()
         self._alone: set[int] = set()
         self._retired: set[int] = set()
+        self._replaced: set[int] = set()
         self._next_number = 1
         self._pacer = RestartPacer()
         self._started_at: dict[int, Duration] = {}
@@ -107,7 +105,6 @@ class Coordinator:
         self._dispatch: Dispatch | None = None
         self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job))
         self._signals = 0
-        self._signalled_at = Duration(-_ONE_WISH)
         self._waiting_for_turn = Duration(0)
         self._backoff = _BACKOFF_FIRST
         self._writing: dict[int, Channel[FromRunner]] = {}
@@ -190,8 +187,10 @@ class Coordinator:
         for number in out.kill:
             if number in self._runners:
                 self._runners[number].kill()
-        for _ in out.replace:
-            self._start_runner()
+        for number in out.replace:
+            if number in self._runners:
+                self._replaced.add(number)
+                self._start_runner()
         if out.start_alone and not self._alone:
             self._start_runner(alone=True)
         for number in out.retire:
@@ -221,12 +220,9 @@ class Coordinator:
 
     def _signalled(self, end: socket.socket, _: int) -> None:
         with suppress(BlockingIOError):
-            told = any(number in (signal.SIGTERM, signal.SIGINT) for number in end.recv(64))
-            now = self._clock.monotonic()
-            if not told or now - self._signalled_at < _ONE_WISH:
-                return
-            self._signalled_at = now
-            self._signals += 1
+            for number in end.recv(64):
+                if number in (signal.SIGTERM, signal.SIGINT):
+                    self._signals += 1
         if self._dispatch is None or not self._signals:
             return
         if self._signals == 1:
@@ -380,7 +376,10 @@ class Coordinator:
             self._dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
         if self._dispatch is None and runner.number not in self._greeted:
             raise AppNotLoadable(f"The runner ended before it said hello: {death.failure.message}")
-        if not retired and not alone and len(self._runners) - len(self._alone) < self._options.runners:
+        self._replaced.discard(runner.number)
+        # A replaced one that still has a job counts for nothing: it takes no more.
+        standing = len(self._runners) - len(self._alone) - len(self._replaced) + len(self._start_at)
+        if not retired and not alone and standing < self._options.runners:
             self._start_at.append(Duration(self._clock.monotonic() + self._pacer.after_death(lived)))
         self._desk.forget(runner.number)
 

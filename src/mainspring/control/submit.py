@@ -119,7 +119,7 @@ def _find(tx: Transaction, name: str) -> _Declared:
 
 @lru_cache(maxsize=2000)
 def _declared(text: str) -> _Declared:
-    task = rows.task(text)
+    task = rows.task((text,))
     validator = jsonschema_rs.validator_for(task.schema, validate_formats=True)
     return _Declared(task, validator, _policy_text(Retry.from_document(task.retry), task.timeout, task.grace))
 

@@ -33,7 +33,7 @@ def declare(tx: Transaction, catalog: Catalog) -> None:
 
 def tasks(tx: Transaction) -> list[Task]:
     """All tasks, by name."""
-    return [rows.task(row[0]) for row in tx.rows("task/all")]
+    return [rows.task(row) for row in tx.rows("task/all")]
 
 
 def names(tx: Transaction) -> list[str]:

@@ -344,7 +344,7 @@ def job(tx: Transaction, number: int) -> Job | None:
 def where(tx: Transaction, number: int) -> tuple[State, int] | None:
     """State and last attempt number of a job."""
     found = tx.row("job/where", job=number)
-    return None if found is None else (State(found[0]), found[1])
+    return None if found is None else rows.standing(found)
 
 
 def unfinished_descendants(tx: Transaction, number: int) -> list[JobId]:

@@ -6,8 +6,9 @@ that a list of columns is never wrong silently.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,7 +20,10 @@ from mainspring.domain.retry import DEFAULT, Retry
 from mainspring.domain.states import Cause, Charge, Outcome, State
 from mainspring.domain.task import Task
 from mainspring.domain.worker import Worker, WorkerState
-from mainspring.errors import MainspringError
+from mainspring.errors import MainspringError, StoreCorrupt
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
 
 encode = msgspec.json.encode
 decode = msgspec.json.decode
@@ -118,6 +122,22 @@ class Policy(msgspec.Struct, frozen=True):
 _SPOILED = Policy(DEFAULT, None, Duration(5 * SECOND), {"retry": DEFAULT.document(), "timeout": None, "grace": "5s"})
 
 
+def _sound(read: Callable[[Row], T]) -> Callable[[Row], T]:
+    """A row that can't be read as what it should be is damage, and is told as such."""
+
+    @wraps(read)
+    def guarded(row: Row) -> T:
+        try:
+            return read(row)
+        except (ValueError, TypeError, msgspec.MsgspecError) as error:
+            raise StoreCorrupt(
+                f"A {read.__name__} in the database is damaged: {error}; its row is {str(row)[:200]}",
+                remedy="Check the database (pragma integrity_check) and restore a backup.",
+            ) from error
+
+    return guarded
+
+
 def text(value: Any) -> str:
     """A value as JSON text, for a text column."""
     return encode(value).decode()
@@ -164,12 +184,21 @@ def failure(column: str | None) -> Failure | None:
         return Failure("Unreadable", column)
 
 
-def task(column: str) -> Task:
-    """A declaration column."""
-    return _task.decode(column)
+@_sound
+def task(row: Row) -> Task:
+    """A row of ``task/all`` or ``task/one``."""
+    return _task.decode(row[0])
 
 
-def job(row: tuple[Any, ...]) -> Job:
+@_sound
+def standing(row: Row) -> tuple[State, int]:
+    """A row of ``job/where``: state and last attempt number."""
+    state, number = row
+    return State(state), number
+
+
+@_sound
+def job(row: Row) -> Job:
     """A row of ``job/one`` or of a list."""
     (id_, task_, state, queue, priority, params, result, failed, number, document, due, created, *rest) = row
     (started, finished, expires, worker_, tags, meta, parent, replay_of, replayed_by, cancel, details) = rest
@@ -203,7 +232,8 @@ def job(row: tuple[Any, ...]) -> Job:
     )
 
 
-def attempt(row: tuple[Any, ...]) -> Attempt:
+@_sound
+def attempt(row: Row) -> Attempt:
     """A row of ``attempt/of_job``."""
     job_, number, outcome, worker_, started, ended, sandbox, charge, failed, details = row
     return Attempt(
@@ -220,7 +250,8 @@ def attempt(row: tuple[Any, ...]) -> Attempt:
     )
 
 
-def event(row: tuple[Any, ...]) -> Event:
+@_sound
+def event(row: Row) -> Event:
     """A row of ``event/after`` or ``event/of_job``."""
     seq, job_, at, cause, source, target, number, actor, detail = row
     return Event(
@@ -236,7 +267,8 @@ def event(row: tuple[Any, ...]) -> Event:
     )
 
 
-def worker(row: tuple[Any, ...]) -> Worker:
+@_sound
+def worker(row: Row) -> Worker:
     """A row of ``worker/all``."""
     (id_, incarnation, name, host, pid, app, code_hash, version, queues, labels, slots, state, *rest) = row
     started, beat_at, running, pids, tasks = rest

@@ -23,7 +23,7 @@ import apsw
 from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
 from mainspring.errors import StoreError, StoreUnreachable
-from mainspring.store.sqlite_errors import translated
+from mainspring.store.sqlite_errors import not_text, translated
 from mainspring.store.sqlite_place import check_engine, check_place
 from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0414 - benchmarks ask it here
 from mainspring.store.statements import statement
@@ -52,7 +52,10 @@ class Transaction:
     def rows(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
         """Run a statement by name and return all rows; ``:now`` is bound by itself."""
         values["now"] = self.now
-        return list(self._connection.execute(statement(name, "sqlite").text, values))
+        try:
+            return list(self._connection.execute(statement(name, "sqlite").text, values))
+        except UnicodeDecodeError as error:
+            raise not_text(name, error) from error
 
     def row(self, name: str, /, **values: Any) -> tuple[Any, ...] | None:
         """The first row, if there is one."""
@@ -241,15 +244,12 @@ class SqliteEngine:
         """The journal mode after asking for WAL. SQLite does not call the busy handler for this switch, so we wait."""
         tries = 0
         while True:
-            with suppress(apsw.BusyError):
-                mode = str(connection.pragma("journal_mode", "wal")).lower()
-                if mode == "wal" or not self._wait_for_lock(tries):
-                    return mode
+            try:
+                return str(connection.pragma("journal_mode", "wal")).lower()
+            except apsw.BusyError:
+                if not self._wait_for_lock(tries):
+                    raise
                 tries += 1
-                continue
-            if not self._wait_for_lock(tries):
-                return str(connection.pragma("journal_mode"))
-            tries += 1
 
     def _wait_for_lock(self, tries: int) -> bool:
         started = getattr(self._local, "waiting_since", None)

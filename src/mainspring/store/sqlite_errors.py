@@ -49,6 +49,14 @@ def store_error(place: str, error: apsw.Error) -> StoreError:
     return StoreError(f"SQLite refused a statement on {place}: {error}.")
 
 
+def not_text(statement: str, error: UnicodeDecodeError) -> StoreCorrupt:
+    """A text column holds bytes that are no text, which only damage or a program of somebody else's can do."""
+    return StoreCorrupt(
+        f"What {statement} reads is damaged: {error.reason} in {error.object[:40]!r}.",
+        remedy="Check the database (pragma integrity_check) and restore a backup.",
+    )
+
+
 def read_only(place: str) -> StoreReadOnly:
     """The file, or the directory where its WAL must go, takes no writes."""
     return StoreReadOnly(f"{place} or its directory can't be written.", remedy="Choose another place with --db.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def check_place(path: Path, *, mounts: str | None = None) -> None:
         raise StoreUnreachable(
             f"The directory {parent} can't be made: {error.strerror}.", remedy="Choose another place with --db."
         ) from error
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir it answers no where we may not look
         raise StoreUnreachable(f"{path} is a directory.", remedy=f"Name a file: sqlite:///{path}/mainspring.db")
     kind = filesystem(parent, mounts=mounts)
     if kind in _NETWORK:

@@ -1,0 +1,127 @@
+"""Questions about the soundness of a store: what a checker needs, and nobody else. Reads whole tables; changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from mainspring.clock import Instant
+from mainspring.domain.ids import ClaimId, JobId, WorkerId
+from mainspring.domain.states import Charge, Outcome, State
+from mainspring.store import rows
+from mainspring.store.rows import Policy
+from mainspring.store.sqlite import Transaction
+
+
+class Standing(NamedTuple):
+    """Where a job is. ``places``: in how many; ``state``: as its place says, None when it is nowhere."""
+
+    places: int
+    state: State | None
+    leased_attempt: int | None
+
+
+class Written(NamedTuple):
+    """A job row. What belongs to the end is None until then."""
+
+    id: JobId
+    params: str
+    parent: JobId | None
+    due: Instant
+    expires: Instant | None
+    policy: Policy
+    state: State | None
+    attempt: int | None
+    started: Instant | None
+    finished: Instant | None
+    result: str | None
+
+
+class Tried(NamedTuple):
+    """An attempt row."""
+
+    job: JobId
+    number: int
+    outcome: Outcome
+    charge: Charge
+    worker: WorkerId
+    started: Instant
+    ended: Instant
+
+
+class Leased(NamedTuple):
+    """A lease row."""
+
+    job: JobId
+    claim: ClaimId
+    attempt: int
+    worker: WorkerId
+    until: Instant
+    cancel_at: Instant | None
+
+
+_policy = lru_cache(maxsize=1000)(rows.policy)
+
+
+def standing(tx: Transaction, jobs: Iterable[JobId]) -> dict[JobId, Standing]:
+    """Where these jobs are; unknown ones are left out."""
+    found = {}
+    for job, ended, waiting, places, ready, leased in tx.rows("audit/places", jobs=rows.text(list(jobs))):
+        name = ended or waiting or (State.QUEUED if ready else State.RUNNING if leased is not None else None)
+        found[job] = Standing(places, None if name is None else State(name), leased)
+    return found
+
+
+def events(tx: Transaction, after: int) -> list[tuple[Any, ...]]:
+    """The rows of history behind a cursor, as they are stored."""
+    return tx.rows("audit/events", after=after)
+
+
+def misplaced(tx: Transaction) -> list[tuple[JobId, int]]:
+    """Jobs that are in no place (0) or in several, which a sound store has none of."""
+    return [(JobId(job), places) for job, places in tx.rows("audit/misplaced")]
+
+
+def strays(tx: Transaction) -> list[tuple[str, JobId]]:
+    """Rows of which there is no job: (table, number)."""
+    return [(table, JobId(job)) for table, job in tx.rows("audit/strays")]
+
+
+def written(tx: Transaction) -> list[Written]:
+    """Every job row, by id."""
+    return [
+        Written(*row[:5], _policy(row[5]), None if row[6] is None else State(row[6]), *row[7:])
+        for row in tx.rows("audit/jobs")
+    ]
+
+
+def tried(tx: Transaction) -> list[Tried]:
+    """Every attempt that has ended, by job and number."""
+    return [
+        Tried(job, number, Outcome(outcome), Charge(charge), worker, started, ended)
+        for job, number, outcome, charge, worker, started, ended in tx.rows("audit/attempts")
+    ]
+
+
+def leased(tx: Transaction) -> list[Leased]:
+    """Every lease, by job."""
+    return [Leased(*row) for row in tx.rows("audit/leases")]
+
+
+def tried_of(tx: Transaction, job: JobId) -> list[Tried]:
+    """The ended attempts of one job."""
+    return [
+        Tried(job, number, Outcome(outcome), Charge(charge), worker, started, ended)
+        for _, number, outcome, charge, worker, started, ended in tx.rows("audit/attempts_of", job=job)
+    ]
+
+
+def policy_of(tx: Transaction, job: JobId) -> Policy:
+    """How a job is retried and timed."""
+    return _policy(tx.rows("job/policy_of", job=job)[0][0])
+
+
+def ended(tx: Transaction, job: JobId) -> tuple[Any, ...]:
+    """All that was written at the end of a job, for comparison with later looks: it may never change."""
+    return tx.rows("audit/ended", job=job)[0]

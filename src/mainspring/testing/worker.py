@@ -1,0 +1,307 @@
+"""A worker without processes: what worker/coordinator.py does around a Dispatch, with simulated runners.
+
+The engine inside is the real one; only bytes, signals and processes are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import msgspec
+
+from mainspring.chance import Chance
+from mainspring.client.direct import DirectClient
+from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, from_seconds, seconds
+from mainspring.domain.frame import Frame, FromRunner, Hello, Request, Stop
+from mainspring.domain.ids import WorkerId
+from mainspring.domain.task import Catalog
+from mainspring.domain.worker import WorkerState
+from mainspring.engine.dispatch import Dispatch, Timing
+from mainspring.engine.held import Limits, Outbox
+from mainspring.errors import StoreError
+from mainspring.store import BINARY, Store, Transaction, catalog, workers
+from mainspring.testing.runners import Runner
+from mainspring.testing.virtual import NEVER
+from mainspring.worker.requests import RequestDesk
+from mainspring.worker.runners import RestartPacer
+
+FIRST_BACKOFF = Duration(100 * MILLISECOND)
+LONGEST_BACKOFF = Duration(5 * SECOND)
+
+
+class WorkerPlan(msgspec.Struct, frozen=True):
+    """What a worker is started with; the words are those of WorkerOptions."""
+
+    timing: Timing
+    slots: int = 100
+    processes: int = 32
+    runners: int = 1
+    queues: tuple[str, ...] = ()
+
+
+class Host(Protocol):
+    """What a worker needs of the world around it."""
+
+    def start_runner(self, worker: SimulatedWorker, number: int, *, alone: bool) -> Runner:
+        """A new runner process."""
+        ...
+
+    def may_read(self) -> int:
+        """How many frames the worker takes in before its turn."""
+        ...
+
+    def note(self, worker: SimulatedWorker, text: str) -> None:
+        """A sentence for the worker's log."""
+        ...
+
+
+class SimulatedWorker:
+    """One start of a worker. After a crash make a new one: nothing of this is left but what the store holds.
+
+    ``id``: its number in the store, once a runner has said hello; ``renewed_at``: when the leases that it holds were
+    last renewed (monotonic); ``stopped``: it has drained.
+    """
+
+    def __init__(self, name: str, host: Host, store: Store, clock: Clock, chance: Chance, plan: WorkerPlan) -> None:
+        self.name = name
+        self.plan = plan
+        self.id: WorkerId | None = None
+        self.dispatch: Dispatch | None = None
+        self.runners: dict[int, Runner] = {}
+        self.renewed_at = clock.monotonic()
+        self.stopped = False
+        self.turn_at = clock.monotonic()
+        self._host = host
+        self._store = store
+        self._clock = clock
+        self._chance = chance
+        self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job), clock)
+        self._pacer = RestartPacer()
+        self._alone: set[int] = set()
+        self._retired: set[int] = set()
+        self._replaced: set[int] = set()
+        self._born: dict[int, Duration] = {}
+        self._start_at: list[Duration] = []
+        self._next_number = 1
+        self._backoff = FIRST_BACKOFF
+        self._signals = 0
+        for _ in range(plan.runners):
+            self._start_runner()
+
+    # --- what others do to it ---------------------------------------------------------------------------------
+
+    def ring(self) -> None:
+        """The work bell: look soon."""
+        self.turn_at = min(self.turn_at, self._clock.monotonic())
+        if self.dispatch is not None:
+            self.dispatch.hint()
+
+    def signal(self) -> None:
+        """SIGTERM: drain; the second time: give back what runs."""
+        self._signals += 1
+        self.turn_at = self._clock.monotonic()
+        if self.dispatch is not None:
+            if self._signals == 1:
+                self.dispatch.drain()
+            else:
+                self.dispatch.hurry()
+
+    def crash(self) -> list[Runner]:
+        """The process is gone; its runners, which their guards end when they see it."""
+        orphans = list(self.runners.values())
+        self.runners.clear()
+        return orphans
+
+    @property
+    def busy(self) -> bool:
+        """Whether it holds jobs."""
+        return self.dispatch is not None and bool(self.dispatch.held)
+
+    # --- turns ------------------------------------------------------------------------------------------------
+
+    def wakes_at(self) -> Duration:
+        if self.stopped:
+            return NEVER
+        soonest = self.turn_at
+        for runner in self.runners.values():
+            soonest = min(soonest, runner.first_at())
+            if runner.death is not None:
+                return Duration(0)
+        for at in self._start_at:
+            soonest = min(soonest, at)
+        return soonest
+
+    def act(self) -> None:
+        """Take in what has come, turn, send."""
+        self._read()
+        self._start_due_runners()
+        self._desk.turn(self._put)
+        if self.dispatch is None:
+            self.stopped = self._signals > 0
+            self.turn_at = Duration(self._clock.monotonic() + SECOND)
+            return
+        began = self._clock.monotonic()
+        try:
+            out = self.dispatch.turn()
+        except StoreError as error:
+            self._host.note(self, str(error))
+            self.turn_at = Duration(self._clock.monotonic() + self._backoff)
+            self._backoff = Duration(min(LONGEST_BACKOFF, 2 * self._backoff))
+            return
+        self._backoff = FIRST_BACKOFF
+        if out.extend_until == began + self.plan.timing.lease:
+            self.renewed_at = began
+        self._carry_out(out)
+        self.turn_at = Duration(self._clock.monotonic() + min(out.wait, self._desk.wait))
+
+    def _read(self) -> None:
+        room = self._host.may_read()
+        for runner in list(self.runners.values()):
+            for frame in self._frames(runner):
+                self._take(runner, frame)
+                room -= 1
+                if room <= 0 and runner.death is None:
+                    return
+            if runner.death is not None:
+                self._bury(runner)
+
+    def _frames(self, runner: Runner) -> Iterator[FromRunner]:
+        """What has come from it; of a dead one all that it had still written."""
+        now = NEVER if runner.death is not None else self._clock.monotonic()
+        for pipe in (runner.control, runner.bulk):
+            while (frame := pipe.take(now)) is not None:
+                yield frame
+
+    def _take(self, runner: Runner, frame: FromRunner) -> None:
+        match frame:
+            case Hello():
+                self._greet(runner, frame.catalog)
+            case Request():
+                self._desk.receive(runner.number, frame)
+            case _:
+                if self.dispatch is not None:
+                    self.dispatch.receive(runner.number, frame)
+
+    def _greet(self, runner: Runner, declared: Catalog) -> None:
+        if self.dispatch is None:
+            self._register(declared)
+        if self.dispatch is not None:
+            tasks = [task.name for task in declared.tasks]
+            self.dispatch.add_runner(runner.number, tasks, alone=runner.number in self._alone)
+
+    def _register(self, declared: Catalog) -> None:
+        """The first hello; where the store refuses, the runner is ended and a later one says hello again."""
+        plan = self.plan
+
+        def work(tx: Transaction) -> WorkerId:
+            catalog.declare(tx, declared)
+            hello = workers.Hello(
+                incarnation=self._chance.incarnation(),
+                name=self.name,
+                host="simulated",
+                pid=0,
+                app=declared.app,
+                code_hash=declared.code_hash,
+                version=BINARY,
+                queues=plan.queues,
+                labels={},
+                slots=plan.slots,
+                tasks=[task.name for task in declared.tasks],
+                pids={},
+            )
+            worker = workers.register(tx, hello)
+            workers.beat(tx, worker, WorkerState.ACTIVE, plan.timing.lease)
+            return worker
+
+        try:
+            self.id = self._store.write(work)
+        except StoreError as error:
+            self._host.note(self, str(error))
+            for runner in self.runners.values():
+                runner.die("asked")
+            return
+        self.dispatch = Dispatch(
+            self._store,
+            self._clock,
+            worker=self.id,
+            app=declared.app,
+            queues=plan.queues,
+            limits=Limits(plan.slots, min(plan.processes, plan.slots)),
+            timing=plan.timing,
+            sweep_offset=from_seconds(seconds(plan.timing.sweep) * self._chance.fraction()),
+        )
+        if self._signals:
+            self.dispatch.drain()
+
+    def _carry_out(self, out: Outbox) -> None:
+        for number in out.extend:
+            if number in self.runners:
+                self.runners[number].extend(out.extend_until)
+        for number, frame in out.frames:
+            self._put(number, frame)
+        for number in out.kill:
+            if number in self.runners:
+                self.runners[number].die("asked")
+        for number in out.replace:
+            if number in self.runners:
+                self._replaced.add(number)
+                self._start_runner()
+        if out.start_alone and not self._alone:
+            self._start_runner(alone=True)
+        for number in out.retire:
+            self._retired.add(number)
+            self._put(number, Stop())
+        for note in out.notes:
+            self._host.note(self, note)
+        if out.news:
+            self._store.news_bell.ring()
+        if out.drained:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Drained: stop the runners and say goodbye."""
+        self.stopped = True
+        for runner in self.runners.values():
+            runner.die("asked")
+        self.runners.clear()
+        worker = self.id
+        if worker is not None:
+            self._store.write(lambda tx: workers.beat(tx, worker, WorkerState.STOPPED, Duration(0)))
+        self._store.work_bell.ring()
+
+    def _put(self, number: int, frame: Frame) -> None:
+        if number in self.runners:
+            self.runners[number].send(frame)
+
+    # --- runners ----------------------------------------------------------------------------------------------
+
+    def _start_runner(self, *, alone: bool = False) -> None:
+        number = self._next_number
+        self._next_number += 1
+        self.runners[number] = self._host.start_runner(self, number, alone=alone)
+        self._born[number] = self._clock.monotonic()
+        if alone:
+            self._alone.add(number)
+
+    def _start_due_runners(self) -> None:
+        now = self._clock.monotonic()
+        due = [at for at in self._start_at if at <= now]
+        self._start_at = [at for at in self._start_at if at > now]
+        for _ in due:
+            self._start_runner()
+
+    def _bury(self, runner: Runner) -> None:
+        """A runner is gone, and what it had still said has been taken in: end what was in it."""
+        death = runner.death
+        del self.runners[runner.number]
+        lived = Duration(self._clock.monotonic() - self._born.pop(runner.number))
+        alone = runner.number in self._alone
+        self._alone.discard(runner.number)
+        if self.dispatch is not None and death is not None:
+            self.dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
+        self._replaced.discard(runner.number)
+        standing = len(self.runners) - len(self._alone) - len(self._replaced) + len(self._start_at)
+        if not alone and runner.number not in self._retired and standing < self.plan.runners:
+            self._start_at.append(Duration(self._clock.monotonic() + self._pacer.after_death(lived)))
+        self._desk.forget(runner.number)

@@ -1,0 +1,192 @@
+"""The Harness: real task code on the real engine, under time that only the test moves."""
+
+import asyncio
+import itertools
+from datetime import UTC, datetime
+
+import pytest
+
+from mainspring import Context, JobDead, Mainspring, Retry, RetryAfter
+from mainspring.domain.states import Cause, Outcome, State
+from mainspring.errors import WaitTimeout
+from mainspring.testing import Harness
+
+
+def states(h: Harness, job: int) -> list[State]:
+    return [event.target for event in h.events(job)]
+
+
+def test_a_retry_due_in_a_month_fires_when_a_month_has_passed():
+    app = Mainspring("shop")
+    tries = []
+
+    @app.task(retry=Retry(delay="30d", jitter=0))
+    def bill() -> str:
+        tries.append(h.now)
+        if len(tries) == 1:
+            raise ConnectionError("no line")
+        return "sent"
+
+    with Harness(app, start="2026-01-01T00:00:00Z") as h:
+        job = bill.submit()
+        h.run_until_idle()
+        assert job.refresh().state is State.RETRYING
+        h.advance("29d")
+        assert len(tries) == 1
+        h.advance("1d")
+        h.advance("1s")
+        assert job.refresh().state is State.SUCCEEDED
+        assert job.result() == "sent"
+        assert tries[1] - tries[0] >= datetime(2026, 1, 31, tzinfo=UTC) - datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_backoff_of_one_hour_doubles_as_declared():
+    app = Mainspring("shop")
+    at = []
+
+    @app.task(retry=Retry(delay="1h", factor=2, max_attempts=4, jitter=0))
+    def call() -> None:
+        at.append(h.clock.monotonic())
+        raise ConnectionError
+
+    with Harness(app) as h:
+        job = call.submit()
+        h.advance("1d")
+        hours = [round((after - before) / 3_600_000_000, 2) for before, after in itertools.pairwise(at)]
+        assert hours == [1, 2, 4]
+        with pytest.raises(JobDead, match="ConnectionError"):
+            job.result(timeout="1s")
+
+
+def test_the_error_may_choose_the_delay_and_never_on_ends_it_at_once():
+    app = Mainspring("shop")
+
+    @app.task(retry=Retry(never_on=[ValueError], jitter=0))
+    def call(what: str) -> None:
+        if what == "later":
+            raise RetryAfter("2h")
+        raise ValueError(what)
+
+    with Harness(app) as h:
+        later, never = call.submit(what="later"), call.submit(what="never")
+        h.run_until_idle()
+        (retrying,) = [event for event in h.events(later.id) if event.cause is Cause.RETRY]
+        assert retrying.detail is not None
+        assert round((retrying.detail["due"] - retrying.at) / 3_600_000_000, 3) == 2
+        assert never.refresh().state is State.DEAD
+        assert len(never.attempts()) == 1
+
+
+def test_async_code_sleeps_in_virtual_time_and_times_out_there():
+    app = Mainspring("shop")
+
+    @app.task
+    async def nap(length: float) -> float:
+        await asyncio.sleep(length)
+        return h.clock.monotonic() / 1_000_000
+
+    @app.task(timeout="10s", retry=Retry(max_attempts=1))
+    async def slow() -> None:
+        await asyncio.sleep(3600)
+
+    with Harness(app) as h:
+        before = h.clock.monotonic() / 1_000_000
+        long, late = nap.submit(length=3600), slow.submit()
+        h.advance("59m")
+        assert long.refresh().state is State.RUNNING
+        assert late.refresh().state is State.DEAD
+        assert [attempt.outcome for attempt in late.attempts()] == [Outcome.TIMED_OUT]
+        h.advance("2m")
+        assert long.result() == pytest.approx(before + 3600, abs=0.1)
+
+
+def test_print_log_progress_and_children_of_a_job():
+    app = Mainspring("shop")
+
+    @app.task
+    def child(n: int) -> int:
+        return n * n
+
+    @app.task
+    def parent(ctx: Context) -> int:
+        print("one", flush=True)
+        ctx.progress(1, 2)
+        return sum(child.submit(n=n).result() for n in (2, 3))
+
+    @app.task
+    async def aparent() -> int:
+        handle = await child.asubmit(n=4)
+        return await handle.aresult()
+
+    with Harness(app) as h:
+        job, ajob = parent.submit(), aparent.submit()
+        assert job.result() == 13
+        assert ajob.result() == 16
+        assert [line.text for line in job.logs()] == ["one"]
+        assert {one.parent for one in h.jobs(task="child")} == {job.id, ajob.id}
+
+
+def test_a_task_may_be_replaced_for_a_while():
+    app = Mainspring("shop")
+
+    @app.task
+    def charge(order: int) -> str:
+        raise AssertionError("the real one must not run")
+
+    tar = app.command("tar", ["tar", "-czf", "{dest}", "/"], params={"dest": str})
+
+    with Harness(app) as h:
+        with h.replace(charge, lambda order: f"charged {order}"):
+            assert charge.submit(order=7).result() == "charged 7"
+        assert tar.submit(dest="x").result() == {"exit_code": 0}
+        with h.replace("tar", lambda dest: {"exit_code": 0, "dest": dest}):
+            assert tar.submit(dest="y").result() == {"exit_code": 0, "dest": "y"}
+
+
+def test_the_same_seed_gives_the_same_events():
+    def story(seed: int) -> list[object]:
+        app = Mainspring("shop")
+
+        @app.task
+        def flaky(n: int) -> None:
+            if n % 3 == 0:
+                raise ConnectionError
+
+        with Harness(app, seed=seed) as h:
+            flaky.submit_many([{"n": n} for n in range(9)])
+            h.advance("1h")
+            return [(event.job, event.at, event.cause) for event in h.events()]
+
+    assert story(1) == story(1)
+    assert story(1) != story(2)  # jitter
+
+
+def test_it_works_inside_a_running_loop():
+    app = Mainspring("shop")
+
+    @app.task
+    async def hello() -> str:
+        await asyncio.sleep(5)
+        return "hello"
+
+    async def main() -> object:
+        with Harness(app) as h:
+            job = hello.submit()
+            h.run_until(job)
+            return job.result()
+
+    assert asyncio.run(main()) == "hello"
+
+
+def test_waiting_for_what_never_comes_is_bounded():
+    app = Mainspring("shop")
+
+    @app.task
+    def never() -> None: ...
+
+    with Harness(app) as h:
+        job = never.options(delay="2h").submit()
+        with pytest.raises(WaitTimeout, match="1h"):
+            h.run_until(job)
+        h.run_until(job, within="2h")
+        assert job.refresh().state is State.SUCCEEDED

@@ -1,0 +1,125 @@
+"""Faults planted into the product while a test runs: one statement's text, or one function. The product has no switch for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from mainspring.control import submit as control_submit
+from mainspring.domain.ids import ClaimId, JobId
+from mainspring.domain.states import State
+from mainspring.faults import InjectedFault
+from mainspring.store import Store, jobs, sqlite
+from mainspring.store.jobs import Left
+from mainspring.store.sqlite import Transaction
+from mainspring.store.statements import Statement, statement
+from mainspring.testing import image
+from mainspring.transitions import born, ended
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def say_instead(monkeypatch: pytest.MonkeyPatch, name: str, old: str, new: str) -> None:
+    """Let one statement say something else."""
+    sound = statement(name, "sqlite")
+    assert old in sound.text
+    wrong = Statement(sound.name, sound.text.replace(old, new), sound.parameters, sound.header)
+    monkeypatch.setattr(
+        sqlite, "statement", lambda wanted, engine: wrong if wanted == name else statement(wanted, engine)
+    )
+
+
+def claim_not_matched_in_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    say_instead(
+        monkeypatch,
+        "job/leave_lease",
+        "and claim = :claim\nreturning job, claim,",
+        "and :claim > 0\nreturning job, :claim,",
+    )
+
+
+def claim_not_matched_in_renew(monkeypatch: pytest.MonkeyPatch) -> None:
+    say_instead(monkeypatch, "job/renew", "and claim = :claim", "and :claim > 0")
+
+
+def claim_not_matched_in_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    say_instead(
+        monkeypatch, "job/leave_lease_lost", "and claim = :claim and until = :until and until < :now", "and :claim > 0"
+    )
+
+
+def attempts_counted_at_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attempt whose worker is lost was never counted: it goes back under the number that it had before."""
+    sound = jobs.leave_lost
+
+    def uncounted(*arguments: Any) -> Left | None:
+        left = sound(*arguments)
+        return None if left is None else left._replace(attempt=left.attempt - 1)
+
+    monkeypatch.setattr(ended.jobs, "leave_lost", uncounted)
+    say_instead(monkeypatch, "attempt/insert", "insert into", "insert or replace into")
+
+
+def acknowledged_before_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer is given once the rows are written, whether or not the commit follows."""
+    sound_write, sound_born = Store.write, born.born
+    answer: list[JobId] = []
+
+    def noting(*arguments: Any) -> list[JobId]:
+        answer[:] = sound_born(*arguments)
+        return list(answer)
+
+    def hasty(store: Store, work: Callable[[Transaction], Any], **points: Any) -> Any:
+        answer.clear()
+        try:
+            return sound_write(store, work, **points)
+        except InjectedFault:
+            if answer and "submit.before_commit" in str(points["before"].value):
+                return list(answer)
+            raise
+
+    monkeypatch.setattr(control_submit, "born", noting)
+    monkeypatch.setattr(Store, "write", hasty)
+
+
+def promoted_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    say_instead(monkeypatch, "job/leave_due_come", "at <= :now", "at <= :now + 2000000")
+
+
+def cancel_mark_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    say_instead(monkeypatch, "job/leave_lease", "worker, cancel_at, details", "worker, null, details")
+
+
+def ended_row_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A late end of an attempt that has lost its lease is written over the end that is there."""
+    sound, opened = jobs.leave_leased, image.fresh_store
+
+    def untriggered(*arguments: Any) -> Store:
+        store = opened(*arguments)
+        store.engine.raw.execute("drop trigger job_end_is_final")
+        return store
+
+    def over_again(tx: Transaction, pairs: Sequence[tuple[JobId, ClaimId]]) -> dict[JobId, Left]:
+        left = sound(tx, pairs)
+        for job, claim in pairs:
+            where = jobs.where(tx, job) if job not in left else None
+            if where is not None and where[0] is State.SUCCEEDED:
+                tx.many("job/enter_ended", [("succeeded", where[1], 1, 2, 3, f"[{job},{where[1]},{claim}]", None, job)])
+        return left
+
+    monkeypatch.setattr("mainspring.testing.world.fresh_store", untriggered)
+    monkeypatch.setattr(ended.jobs, "leave_leased", over_again)
+
+
+PLANTS: dict[str, tuple[Plant, set[str]]] = {
+    "claim id not matched in end": (claim_not_matched_in_end, {"I4", "I5", "I3"}),
+    "claim id not matched in renew": (claim_not_matched_in_renew, {"I4"}),
+    "claim id not matched in sweep": (claim_not_matched_in_sweep, {"I4"}),
+    "attempts counted at end": (attempts_counted_at_end, {"I3"}),
+    "acknowledged before commit": (acknowledged_before_commit, {"I1"}),
+    "promoted early": (promoted_early, {"I8"}),
+    "cancel mark ignored": (cancel_mark_ignored, {"I11"}),
+    "ended row written again": (ended_row_written_again, {"I5"}),
+}

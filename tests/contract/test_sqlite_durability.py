@@ -1,0 +1,186 @@
+"""What SQLite promises only when it is asked properly: power cuts, full disks, forks, connections that end."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+
+from mainspring.domain.ids import JobId
+from mainspring.domain.logline import LogChunk
+from mainspring.errors import StoreBusy
+from mainspring.store import Store, Transaction, audit
+from tests.contract import children
+from tests.contract.engines import InlineSqliteBench, SqliteBench
+from tests.contract.stories import Story
+from tests.contract.test_sqlite_open import mounted
+
+# --- power cuts -------------------------------------------------------------------------------------------------------
+
+
+def power_cuts(tmp_path: Path, synchronous: str) -> tuple[int, int]:
+    shadow = tmp_path / synchronous
+    shadow.mkdir()
+    done = children.run("durable", tmp_path / f"{synchronous}.db", shadow, synchronous, 40)
+    assert done.returncode == 0, done.stderr
+    missing, unsynced = map(int, done.stdout.split())
+    return missing, unsynced
+
+
+def test_no_acknowledged_job_is_lost_by_a_power_cut_right_after_the_answer(tmp_path: Path) -> None:
+    assert power_cuts(tmp_path, "full") == (0, 0)
+
+
+def test_the_power_cut_would_find_a_commit_that_was_not_synced(tmp_path: Path) -> None:
+    missing, unsynced = power_cuts(tmp_path, "normal")
+    assert missing > 0
+    assert unsynced > 0
+
+
+# --- full disks -------------------------------------------------------------------------------------------------------
+
+
+def fill(story: Story) -> list[JobId]:
+    """Submit until the disk is full; what was acknowledged."""
+    stored: list[JobId] = []
+    while True:
+        try:
+            stored.append(story.submit(params={"x": "y" * 50_000}))
+        except StoreBusy as error:
+            if "full" in error.message:
+                return stored
+            raise
+
+
+@pytest.mark.parametrize("bench_type", [SqliteBench, InlineSqliteBench])
+def test_a_full_disk_is_told_loses_nothing_and_work_goes_on_when_there_is_space(
+    bench_type: type[SqliteBench], tmp_path: Path
+) -> None:
+    """With a limit on the file in place of the disk."""
+    bench = bench_type(tmp_path)
+    story = Story(bench)
+    running = story.running()
+    raw = story.store.engine.raw
+    raw.pragma("max_page_count", raw.pragma("page_count") + 100)
+    stored = fill(story)
+    assert stored
+    assert {job: story.state(job).value for job in stored} == dict.fromkeys(stored, "queued")
+    with pytest.raises(StoreBusy):
+        story.submit(params={"x": "y" * 1_000_000})
+    assert story.store.read(audit.misplaced) == []
+    raw.pragma("max_page_count", 1_000_000)
+    story.end(running)
+    assert story.claim(*stored).keys() == set(stored)
+    bench.close()
+
+
+def test_a_full_file_system_is_told_loses_nothing_and_recovers_by_itself(tmp_path: Path) -> None:
+    place = tmp_path / "small"
+    place.mkdir()
+    with mounted(place, "rw", "8m") as works:
+        if not works:
+            return  # not allowed to mount here; the test above has the same on the file
+        bench = SqliteBench(place)
+        story = Story(bench)
+        ballast = place / "ballast"
+        ballast.write_bytes(b"x" * 5_000_000)
+        stored = fill(story)
+        with pytest.raises(StoreBusy):
+            story.store.logs.append([(stored[0], 1, 1, LogChunk(story.clock.now(), "stdout", "z" * 4_000_000))])
+        assert [story.state(job).value for job in stored] == ["queued"] * len(stored), "questions are still answered"
+        ballast.unlink()
+        story.claim(*stored)
+        for job in stored:
+            story.end(job)
+        assert story.store.read(audit.misplaced) == []
+        bench.close()
+        assert next(apsw.Connection(str(place / "m.db")).execute("pragma integrity_check")) == ("ok",)
+
+
+def test_a_disk_that_is_full_from_the_start_is_told_too(tmp_path: Path) -> None:
+    place = tmp_path / "tiny"
+    place.mkdir()
+    with mounted(place, "rw", "64k") as works:
+        if works:
+            with pytest.raises(StoreBusy, match="full"):
+                SqliteBench(place).open()
+
+
+# --- forks ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_child_that_inherited_a_store_can_not_use_it_and_does_not_break_the_parent(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'm.db'}"
+    done = children.run("fork", url, 25)
+    assert done.returncode == 0, done.stderr
+    store = Store.open(url)
+    assert store.read(lambda tx: next(tx._connection.execute("pragma integrity_check"))) == ("ok",)
+    (count,) = store.read(lambda tx: next(tx._connection.execute("select count(*) from policy")))
+    assert count == 20 * int(done.stdout)
+    store.close()
+
+
+# --- connections ------------------------------------------------------------------------------------------------------
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def look(tx: Transaction) -> object:
+    return tx.rows("event/last")
+
+
+def test_threads_that_come_and_go_leave_no_connection_behind(tmp_path: Path) -> None:
+    store = SqliteBench(tmp_path).open()
+    store.read(look)
+    before = open_files()
+    for _ in range(100):
+        thread = threading.Thread(target=store.read, args=(look,))
+        thread.start()
+        thread.join()
+    assert open_files() <= before
+    store.close()
+
+
+def test_readers_at_once_get_a_connection_each_and_the_next_ones_get_no_more(tmp_path: Path) -> None:
+    store = SqliteBench(tmp_path).open()
+
+    def crowd() -> int:
+        together = threading.Barrier(20)
+
+        def wait_inside(tx: Transaction) -> None:
+            look(tx)
+            together.wait(30)
+
+        crew = [threading.Thread(target=store.read, args=(wait_inside,)) for _ in range(20)]
+        for one in crew:
+            one.start()
+        for one in crew:
+            one.join()
+        return open_files()
+
+    first = crowd()
+    assert {crowd() for _ in range(3)} <= {first}
+    store.close()
+
+
+def test_a_closed_store_lets_go_of_every_file(tmp_path: Path) -> None:
+    before = open_files()
+    for bench_type in (SqliteBench, InlineSqliteBench):
+        store = bench_type(tmp_path).open()
+        store.read(look)
+        store.write(look)
+        store.logs.append([])
+        store.close()
+    assert open_files() == before
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["m.db", "m.logs.db"], "no WAL is left"
+
+
+def test_a_wal_that_grew_while_somebody_read_is_cut_back(tmp_path: Path) -> None:
+    store = SqliteBench(tmp_path).open()
+    assert store.engine.raw.pragma("journal_size_limit") == 64 * 1_048_576
+    store.close()

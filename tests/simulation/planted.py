@@ -1,4 +1,4 @@
-"""Faults planted into the product while a test runs: one statement's text, or one function. The product has no switch for them."""
+"""Faults planted into the product while a test runs: one statement's text or one function. The product has no switch."""
 
 from __future__ import annotations
 

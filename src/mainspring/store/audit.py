@@ -1,4 +1,4 @@
-"""Questions about the soundness of a store: what a checker needs, and nobody else. Reads whole tables; changes nothing."""
+"""Questions about the soundness of a store: what a checker needs, nobody else. Reads whole tables, changes nothing."""
 
 from __future__ import annotations
 

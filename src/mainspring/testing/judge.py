@@ -1,7 +1,7 @@
 """The judge: reads history as it is written and names every invariant that does not hold, by its number.
 
-The numbers are those of docs/architecture/simulation.md. After each step it looks at the new events and the jobs that they
-touch (``look``); what needs whole tables is in rest.py.
+The numbers are those of docs/architecture/simulation.md. After each step it looks at the new events and the jobs that
+they touch (``look``); what needs whole tables is in rest.py.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Judge:
         return new
 
     def _event(self, tx: Transaction, row: Row) -> None:
-        seq, number, at, cause, source, target, attempt, _, detail = row
+        _seq, number, at, cause, source, target, attempt, _, detail = row
         job = JobId(number)
         track = self.tracks.setdefault(job, Track())
         if track.state in FINAL:

@@ -17,7 +17,7 @@ from mainspring.domain.states import State
 class Wish(msgspec.Struct):
     """One submit of one job. ``token`` is in its parameters.
 
-    ``job``: the id in the answer; ``known``: whether the answer, or a refusal, came; ``may_exist``: False for a refusal.
+    ``job``: the id in the answer; ``known``: whether an answer or a refusal came; ``may_exist``: not after a refusal.
     """
 
     token: int
@@ -32,9 +32,9 @@ class Wish(msgspec.Struct):
 class Run(msgspec.Struct):
     """One attempt's code.
 
-    ``vouched``: until when its worker had last told the guard to wait; ``how``: ``succeeded``, ``failed``, ``killed`` ...;
-    ``stubborn``: code in the runner that heeded nobody, so that only the end of the runner ends it. ``lost``: since when
-    its lease is gone; ``told``: when its worker has seen that.
+    ``vouched``: until when its worker had last told the guard to wait; ``how``: ``succeeded``, ``failed``, ``killed``
+    ...; ``stubborn``: code in the runner that heeded nobody, so that only the end of the runner ends it; ``lost``:
+    since when its lease is gone; ``told``: when its worker has seen that.
     """
 
     job: JobId

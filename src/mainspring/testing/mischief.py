@@ -82,7 +82,7 @@ class Fault(msgspec.Struct, frozen=True, order=True):
     count: int = 1
 
     def __str__(self) -> str:
-        length = duration_text(abs(self.length)) if self.length else ""
+        length = duration_text(Duration(abs(self.length))) if self.length else ""
         parts = [f"from step {self.step:3}", self.kind.value]
         parts += [f"at {self.point}"] if self.point else []
         parts += [f"{'-' if self.length < 0 else ''}{length}"] if length else []
@@ -117,7 +117,7 @@ _WEIGHTS = {
 _KINDS = [kind for kind, weight in _WEIGHTS.items() for _ in range(weight)]
 
 
-def _fault(chance: SeededChance, steps: int, lease: Duration) -> Fault:
+def _fault(chance: SeededChance, steps: int, lease: Duration) -> Fault:  # noqa: C901, PLR0911 - one case a kind
     kind = chance.pick(_KINDS)
     step, who = chance.whole(10, steps - PATIENCE // 2), chance.whole(0, 1000)
     leases = Duration(round(lease * chance.pick((0.5, 0.6, 0.8, 1.1, 1.5, 3, 10))))

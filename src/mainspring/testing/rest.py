@@ -1,4 +1,4 @@
-"""What is checked at rest, when every fault is over and every job should have ended: whole tables against the ledger."""
+"""What is checked at rest, when every fault is over and every job should have ended: tables against the ledger."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mainspring.clock import SECOND, Duration, duration_text
 from mainspring.domain.ids import JobId
 from mainspring.domain.retry import MOST_RELEASES
 from mainspring.domain.states import FINAL, Cause, Charge, Outcome, State
+from mainspring.engine.enforce import PATIENCE
 from mainspring.store import Store, Transaction, audit
 from mainspring.store.audit import Tried, Written
 from mainspring.testing.judge import Judge
@@ -19,8 +20,9 @@ from mainspring.testing.virtual import NEVER
 GUARD_BOUND = Duration(5 * SECOND)
 """How long code may outlive its lease."""
 
-STOPPED_WITHIN = SECOND
-"""How long an attempt that can be stopped may take to end when its worker sees that its lease is gone."""
+STOPPED_WITHIN = PATIENCE
+"""How long an attempt that can be stopped may take to end when its worker sees that its lease is gone: as long as
+dispatch waits before it looks after one that it has asked."""
 
 
 class Rest:
@@ -109,7 +111,7 @@ class Rest:
         if job.state is not None and [tried.number for tried in attempts] != list(range(1, (job.attempt or 0) + 1)):
             numbers = [tried.number for tried in attempts]
             self._judge.accuse("I3", job.id, f"{job.attempt} attempts were claimed, recorded are {numbers}")
-        for before, after in zip(attempts, attempts[1:], strict=False):
+        for before, after in itertools.pairwise(attempts):
             if after.started < before.ended:
                 text = f"attempt {after.number} is recorded to start before attempt {before.number} ended"
                 self._judge.accuse("I4", job.id, text)
@@ -144,7 +146,8 @@ class Rest:
             return
         over = self._ledger.lived(run.told, run.ended)
         if over > STOPPED_WITHIN:
-            text = f"attempt {run.attempt} went on for {duration_text(over)} after its worker renewed a lease that was lost"
+            gone = "after its worker saw that the lease was lost"
+            text = f"attempt {run.attempt} went on for {duration_text(over)} {gone}"
             self._judge.accuse("I4", run.job, text)
 
     def _allowed(self, before: Run) -> Duration:

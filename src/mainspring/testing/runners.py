@@ -1,4 +1,4 @@
-"""A runner without a process: the frames of the protocol in and out, a guard that ends it, and jobs that a subclass runs."""
+"""A runner without a process: frames of the protocol in and out, a guard that ends it, jobs that a subclass runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Runner:
     ``hung_until``: until then its loop does not turn.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - composition
         self, number: int, name: str, clock: VirtualClock, catalog: Catalog, *, alone: bool, delay: Delay
     ) -> None:
         self.number = number

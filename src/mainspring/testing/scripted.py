@@ -24,8 +24,8 @@ class Part(msgspec.Struct):
     """How one attempt goes.
 
     ``end``: ``succeed``, ``fail``, ``crash``, ``quit`` (it stops itself), or ``hog`` (it blocks its runner's loop and
-    succeeds); ``length``: after how long (NEVER: only when asked); ``heeds``: how long after a cancel it ends (NEVER: it
-    does not heed); ``children``: jobs that it submits at its start; ``talks``: it writes a log line and reports.
+    succeeds); ``length``: after how long (NEVER: only when asked); ``heeds``: how long after a cancel it ends (NEVER:
+    it does not heed); ``children``: jobs that it submits at its start; ``talks``: it writes a log line and reports.
     """
 
     end: str

@@ -85,7 +85,7 @@ class Striker:
         busy = [seat for seat in seats if isinstance(seat.process, SimulatedWorker) and seat.process.busy]
         return (busy or seats), bool(busy)
 
-    def _hit(self, fault: Fault, target: Seat | ScriptedRunner) -> None:
+    def _hit(self, fault: Fault, target: Seat | ScriptedRunner) -> None:  # noqa: C901, PLR0912 - one case a kind
         world = self._world
         now = world.clock.monotonic()
         if isinstance(target, ScriptedRunner):

@@ -63,7 +63,9 @@ class SimulatedWorker:
     last renewed (monotonic); ``stopped``: it has drained.
     """
 
-    def __init__(self, name: str, host: Host, store: Store, clock: Clock, chance: Chance, plan: WorkerPlan) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - composition
+        self, name: str, host: Host, store: Store, clock: Clock, chance: Chance, plan: WorkerPlan
+    ) -> None:
         self.name = name
         self.plan = plan
         self.id: WorkerId | None = None
@@ -234,7 +236,7 @@ class SimulatedWorker:
         if self._signals:
             self.dispatch.drain()
 
-    def _carry_out(self, out: Outbox) -> None:
+    def _carry_out(self, out: Outbox) -> None:  # noqa: C901 - each order once, in order
         for number in out.extend:
             if number in self.runners:
                 self.runners[number].extend(out.extend_until)

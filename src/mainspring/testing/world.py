@@ -1,7 +1,8 @@
 """The simulated world: the real engine on the real store in memory, under one clock, with turns picked by a seed.
 
-Workers, servers and operators are the product's own code; only processes and pipes are played. One step is one turn of one
-actor, or the clock moves to the next moment at which somebody wants a turn. docs/architecture/simulation.md explains it.
+Workers, servers and operators are the product's own code; only processes and pipes are played. One step is one turn
+of one actor, or the clock moves to the next moment at which somebody wants a turn. docs/architecture/simulation.md
+explains it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ LEAST_JOBS = 20
 LEAST_BUSY = 3
 """Faults that must hit a busy moment."""
 NESTED = 100
-"""Steps that the others may take while one stands still in the middle of its turn; then it goes on, however long it was."""
+"""Steps that the others may take while one stands still in the middle of its turn; then it goes on in any case."""
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -201,9 +202,9 @@ class World:
     def _after_turn(self, seat: Seat, worker: SimulatedWorker, began: Duration) -> None:
         if worker.id is not None:
             self.judge.actors[f"worker:{worker.id}"] = worker.name
-        if worker.id is not None and worker.renewed_at >= began and self.ledger.jumps:
-            if not self.ledger.jumped_since(began):
-                self.judge.renewed(worker.id)
+        renewed = worker.id is not None and worker.renewed_at >= began
+        if renewed and self.ledger.jumps and not self.ledger.jumped_since(began):
+            self.judge.renewed(worker.id)
         if worker.stopped:
             self.counts["drains"] += 1
             seat.vacate(Duration(self.clock.monotonic() + self.chance.whole(50, 2000) * MILLISECOND))

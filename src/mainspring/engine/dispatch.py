@@ -446,7 +446,7 @@ class Dispatch:
                 self._custody.out.notes.append(
                     f"job {held.job}: the lease of attempt {held.attempt} was taken away; stopping it"
                 )
-                self._enforcer.ask(held, Outcome.LOST, Duration(0), monotonic)
+                self._enforcer.ask(held, Outcome.LOST, Duration(min(held.policy.grace, SECOND)), monotonic)
         self._custody.out.extend = list(self._runners)
         self._custody.out.extend_until = Duration(monotonic + self._timing.lease)
 

@@ -1,7 +1,7 @@
 """Named fault points: places where a test may stop, kill or delay the real code. No-ops unless armed.
 
 In one process: ``arm(handler)``. In real processes: the environment variable ``MAINSPRING_FAULTS``, a list such as
-``end.before_commit=kill@3,claim.after_commit=stop`` (action: ``kill``, ``stop`` or ``raise``; ``@n``: only the n-th hit).
+``submit.before_commit=kill@3,sweep.after_read=stop`` (``kill``, ``stop`` or ``raise``; ``@n``: only the n-th hit).
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -150,7 +151,7 @@ def test_killing_the_minder_ends_its_job_and_all_of_it(runner: Driver):
 
 
 def test_many_short_processes_at_once_all_end_well(runner: Driver):
-    jobs = [("shell", {"script": "exit 0"}), ("echo_process", {"value": 1})]
+    jobs: list[tuple[str, dict[str, Any]]] = [("shell", {"script": "exit 0"}), ("echo_process", {"value": 1})]
     claims = [runner.start(task, **params) for _ in range(30) for task, params in jobs]
     assert {runner.end(claim, within=30).outcome for claim in claims} == {Outcome.SUCCEEDED}
 

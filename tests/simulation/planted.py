@@ -1,4 +1,4 @@
-"""Faults planted into the product while a test runs: one statement's text or one function. The product has no switch."""
+"""Faults planted into the product while a test runs: one statement's text or one function. No switch in the product."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mainspring.store.jobs import Left
 from mainspring.store.sqlite import Transaction
 from mainspring.store.statements import Statement, statement
 from mainspring.testing import image
-from mainspring.transitions import born, ended
+from mainspring.transitions import born
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -58,7 +58,7 @@ def attempts_counted_at_end(monkeypatch: pytest.MonkeyPatch) -> None:
         left = sound(*arguments)
         return None if left is None else left._replace(attempt=left.attempt - 1)
 
-    monkeypatch.setattr(ended.jobs, "leave_lost", uncounted)
+    monkeypatch.setattr(jobs, "leave_lost", uncounted)
     say_instead(monkeypatch, "attempt/insert", "insert into", "insert or replace into")
 
 
@@ -110,7 +110,7 @@ def ended_row_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
         return left
 
     monkeypatch.setattr("mainspring.testing.world.fresh_store", untriggered)
-    monkeypatch.setattr(ended.jobs, "leave_leased", over_again)
+    monkeypatch.setattr(jobs, "leave_leased", over_again)
 
 
 PLANTS: dict[str, tuple[Plant, set[str]]] = {

@@ -91,8 +91,8 @@ def strays(tx: Transaction) -> list[tuple[str, JobId]]:
 def written(tx: Transaction) -> list[Written]:
     """Every job row, by id."""
     return [
-        Written(*row[:5], _policy(row[5]), None if row[6] is None else State(row[6]), *row[7:])
-        for row in tx.rows("audit/jobs")
+        Written(number, params, parent, due, expires, _policy(policy), None if state is None else State(state), *rest)
+        for number, params, parent, due, expires, policy, state, *rest in tx.rows("audit/jobs")
     ]
 
 

@@ -25,7 +25,7 @@ SUBMITTED_BY_ONE = 14
 class Operator:
     """One client with a will of its own."""
 
-    def __init__(  # noqa: PLR0913 - a client and what it writes down
+    def __init__(  # noqa: PLR0913, PLR0917 - a client and what it writes down
         self,
         name: str,
         store: Store,

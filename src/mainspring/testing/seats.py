@@ -1,4 +1,4 @@
-"""Seats: places of processes in the simulated world. A process may die, freeze or be stopped; its seat is filled again."""
+"""Seats: places of processes in the simulated world. One may die, freeze or be stopped; the seat is filled again."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Line(msgspec.Struct, frozen=True):
     what: str
 
 
-class Outcome(msgspec.Struct):
+class WorldEnd(msgspec.Struct):
     """What a seed led to. ``events``: the whole event log; ``runs``: all code that ran."""
 
     seed: int
@@ -151,7 +151,7 @@ class World:
 
     # --- steps ------------------------------------------------------------------------------------------------
 
-    def run(self) -> Outcome:
+    def run(self) -> WorldEnd:
         """Live through the seed, heal, and judge."""
         faults.arm(self.striker.hit)
         try:
@@ -161,16 +161,14 @@ class World:
                 self._heal()
         finally:
             faults.arm(None)
+        return self.end()
+
+    def end(self) -> WorldEnd:
+        """What it has led to so far."""
         self._count()
-        return Outcome(
-            self.seed,
-            self.faults,
-            self.judge.violations,
-            self.judge.events,
-            self.ledger.digest(),
-            self.counts,
-            self.lines,
-        )
+        judge = self.judge
+        runs = self.ledger.digest()
+        return WorldEnd(self.seed, self.faults, judge.violations, judge.events, runs, self.counts, self.lines)
 
     def _lived(self) -> bool:
         """Whether the seed has had its steps, and enough jobs and faults to be worth its time."""
@@ -202,8 +200,8 @@ class World:
     def _after_turn(self, seat: Seat, worker: SimulatedWorker, began: Duration) -> None:
         if worker.id is not None:
             self.judge.actors[f"worker:{worker.id}"] = worker.name
-        renewed = worker.id is not None and worker.renewed_at >= began
-        if renewed and self.ledger.jumps and not self.ledger.jumped_since(began):
+        renewed = worker.renewed_at >= began
+        if worker.id is not None and renewed and self.ledger.jumps and not self.ledger.jumped_since(began):
             self.judge.renewed(worker.id)
         if worker.stopped:
             self.counts["drains"] += 1

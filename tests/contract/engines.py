@@ -145,6 +145,32 @@ class MemoryBench(SqliteBench):
     url = "sqlite://:memory:"
 
 
+def asked(store: Store, text: str) -> list[tuple[Any, ...]]:
+    """The rows that a text of SQL answers: for what no function of the store asks."""
+    return store.read(lambda tx: list(tx._connection.execute(text)))
+
+
+def unsound(store: Store) -> list[tuple[Any, ...]]:
+    """Jobs that are in no place or in several, and rows that belong to no job. A sound store has none."""
+    return asked(store, _MISPLACED) + asked(store, _STRAYS)
+
+
+_MISPLACED = """
+select 'misplaced', job.id,
+  (job.state is not null) + (ready.job is not null) + (due.job is not null) + (lease.job is not null) as places
+from job left join ready on ready.job = job.id left join due on due.job = job.id left join lease on lease.job = job.id
+where (job.state is not null) + (ready.job is not null) + (due.job is not null) + (lease.job is not null) <> 1
+"""
+_STRAYS = """
+select 'ready', job from ready where job not in (select id from job)
+union all select 'due', job from due where job not in (select id from job)
+union all select 'lease', job from lease where job not in (select id from job)
+union all select 'expiry', job from expiry where job not in (select id from job)
+union all select 'attempt', job from attempt where job not in (select id from job)
+union all select 'event', job from event where job not in (select id from job)
+"""
+
+
 def _connection(store: Store, name: str) -> apsw.Connection:
     """The connection that has the tables of this statement: logs are in a file of their own."""
     return store.logs._engine.raw if name.startswith("log/") else store.engine.raw

@@ -117,6 +117,7 @@ class Dispatch:
         self._draining_until: Duration | None = None
         self._hurried = False
         self._again = False
+        self._hinted = False
         self._fresh = False  # a runner has just been added: let it claim before it is found idle
 
     # --- what the shell tells ---------------------------------------------------------------------------------
@@ -164,8 +165,9 @@ class Dispatch:
                 pass
 
     def hint(self) -> None:
-        """Something may be claimable or cancelled: look soon."""
+        """Something may be claimable or cancelled: claim at once, and look right behind it."""
         self._poll_at = self._clock.monotonic()
+        self._hinted = self._hungry = True
 
     def drain(self) -> None:
         """Claim nothing more; end when the running jobs have, or give them back when the drain time is over."""
@@ -190,7 +192,9 @@ class Dispatch:
         self._enforcer.check_timers(monotonic)
         self._check_drain(monotonic)
         self._intake.write(self._custody.out)
-        poll = self._look(monotonic)
+        rushing = self._hinted and self._may_claim()
+        self._hinted = False
+        poll = None if rushing else self._look(monotonic)
         overdue = self._overdue(poll, monotonic)
         now = self._clock.now()
         need = _Need(
@@ -198,7 +202,7 @@ class Dispatch:
             renew=monotonic >= self._renew_at,
             promote=poll is not None and poll.next_due is not None and poll.next_due <= now,
             expire=poll is not None and poll.next_expiry is not None and poll.next_expiry <= now,
-            claim=self._draining_until is None and self._hungry and bool(self._runners) and self._has_room(),
+            claim=self._hungry and self._may_claim(),
         )
         if self._reports or self._details or any(need):
             self._commit(monotonic, need)
@@ -271,8 +275,8 @@ class Dispatch:
         workers.beat(tx, self._worker, state, Duration(max(self._timing.lease, 3 * self._timing.renewal)))
         return jobs.renew(tx, pairs, Instant(tx.now + self._timing.lease)) | ending
 
-    def _has_room(self) -> bool:
-        return len(self.held) < self._limits.slots
+    def _may_claim(self) -> bool:
+        return self._draining_until is None and bool(self._runners) and len(self.held) < self._limits.slots
 
     def _claim(self, tx: Transaction, room: Room) -> Claims:
         if self._draining_until is not None or not self._runners:

@@ -318,32 +318,52 @@ class _Item:
 
 
 class _Writer:
-    """The one writing thread of a process: takes whatever waits, commits once, answers all."""
+    """One writer at a time.
+
+    While nobody writes, a caller commits by itself, as two hand-overs between threads cost more than its statements;
+    what comes meanwhile is gathered by the writing thread, which commits once and answers all.
+    """
 
     def __init__(self, engine: SqliteEngine) -> None:
         self._engine = engine
         self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
+        self._turn = threading.Lock()
+        self._writing = 0  # the thread that holds the turn
         self._stopped = False
         self._thread = threading.Thread(target=self._loop, name="mainspring-writer", daemon=True)
         self._thread.start()
 
     def run(self, work: Work[T], before_commit: Callable[[], None] | None) -> T:
-        if threading.current_thread() is self._thread:
+        if threading.get_ident() == self._writing:
             raise _nested()
         item = _Item(work, before_commit)
         with self._lock:  # so that nothing is queued behind the end, where nobody would answer it
             if self._stopped:
                 raise StoreError("The store is closed.", remedy="Open it again.")
-            self._queue.put(item)
+            free = self._queue.empty() and self._turn.acquire(blocking=False)
+            if not free:
+                self._queue.put(item)
+        if free:
+            self._commit([item])
         value: T = item.future.result()
         return value
+
+    def _commit(self, group: list[_Item]) -> None:
+        """One commit; whoever calls holds the turn, which ends here."""
+        self._writing = threading.get_ident()
+        try:
+            self._engine.run_group(group)
+        finally:
+            self._writing = 0
+            self._turn.release()
 
     def _loop(self) -> None:
         while True:
             first = self._queue.get()
             if first is None:
                 return
+            self._turn.acquire()
             group, last = [first], False
             while len(group) < _GROUP:
                 try:
@@ -354,7 +374,7 @@ class _Writer:
                     last = True
                     break
                 group.append(item)
-            self._engine.run_group(group)
+            self._commit(group)
             if last:
                 return
 
@@ -363,3 +383,5 @@ class _Writer:
             self._stopped = True
             self._queue.put(None)
         self._thread.join()
+        with self._turn:  # a caller may still be committing by itself
+            pass

@@ -119,12 +119,11 @@ class SqliteBench(Bench):
         return tuple(column for column, _ in info.description)
 
     def plan(self, store: Store, name: str) -> list[str]:
-        text = statement(name, self.dialect).text
-        query = f"explain query plan {text}"
-        return [
-            row[3]
-            for row in _connection(store, name).execute(query, dict.fromkeys(statement(name, "sqlite").parameters))
-        ]
+        found, connection = statement(name, self.dialect), _connection(store, name)
+        list(connection.execute("select count(*) from schema_version"))  # so that it hears of changes by others
+        query = f"explain query plan {found.text}"
+        values = dict.fromkeys(found.parameters)
+        return [row[3] for row in connection.execute(query, values, can_cache=False)]
 
     def alter(self, store: Store, text: str) -> None:
         store.write(lambda tx: list(tx._connection.execute(text)))

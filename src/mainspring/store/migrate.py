@@ -34,6 +34,7 @@ def upgrade(engine: SqliteEngine, kind: str, *, binary: str, steps: Sequence[Ste
     if version < newest:
         with translated(engine.path):
             _apply(engine, [step for step in steps if step[0] > version], binary)
+    _forget_statistics(engine)
 
 
 def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> None:
@@ -51,6 +52,14 @@ def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> None:
             if connection.in_transaction:  # a full disk has rolled back already
                 connection.execute("rollback")
             raise
+
+
+def _forget_statistics(engine: SqliteEngine) -> None:
+    """Plans must not depend on who ran ANALYZE when. Connections that are open elsewhere forget too."""
+    with translated(engine.path):
+        if list(engine.raw.execute(_text("schema/statistics"))):
+            engine.script(_text("schema/forget_stat1"))
+            engine.script(_text("schema/forget_stat4"))
 
 
 def _version(engine: SqliteEngine) -> tuple[int, str]:

@@ -94,6 +94,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "policy/one": ("document",),
     "schema/known": ("tables",),
     "schema/read": ("version", "oldest_binary"),
+    "schema/statistics": ("name",),
     "task/all": ("declaration",),
     "task/by_short": ("name",),
     "task/names": ("name",),

@@ -1,0 +1,2 @@
+-- The finer kind, which some libraries write.
+drop table if exists sqlite_stat4

@@ -1,0 +1,162 @@
+"""Plans: each hot statement finds its rows by an index, and a claim does not slow down with what waits."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mainspring.clock import Instant
+from mainspring.domain.ids import ClaimId, LaneId
+from mainspring.domain.job import JobRequest
+from mainspring.store import Transaction, jobs
+from mainspring.store.jobs import Birth, Grant
+from tests.contract.engines import Bench, SqliteBench
+from tests.contract.stories import LEASE, Story
+
+WAITING = 200_000
+LARGE = ("job", "event", "attempt", "ready", "due", "lease", "expiry", "log")
+
+PLANS: dict[str, tuple[str, ...]] = {
+    "attempt/of_job": ("SEARCH attempt USING PRIMARY KEY (job=?)", "SEARCH lease USING INTEGER PRIMARY KEY"),
+    "event/after": ("SEARCH event USING INTEGER PRIMARY KEY (rowid>?)",),
+    "event/of_job": ("SEARCH event USING INDEX event_job (job=? AND rowid>?)",),
+    "job/enter_ended": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/expired": ("SEARCH expiry USING COVERING INDEX expiry_at (at<?)",),
+    "job/heads": ("SEARCH ready USING COVERING INDEX ready_order (lane=?)",),
+    "job/heads_known": (
+        "SEARCH ready USING COVERING INDEX ready_order (lane=?)",
+        "SEARCH job USING INTEGER PRIMARY KEY",
+    ),
+    "job/last_details": ("SEARCH attempt USING PRIMARY KEY (job=?)",),
+    "job/last_replay": ("SEARCH job USING INDEX job_replay (replay_of=?)",),
+    "job/leave_due": ("SEARCH due USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/leave_due_come": ("SEARCH due USING COVERING INDEX due_at (at<?)", "SEARCH due USING INTEGER PRIMARY KEY"),
+    "job/leave_lease": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/leave_lease_lost": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/leave_ready": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/leave_ready_claimed": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/list_any": ("SEARCH job USING INTEGER PRIMARY KEY (rowid<?)",),
+    "job/list_due": ("SEARCH due USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH job USING INTEGER PRIMARY KEY"),
+    "job/list_ended": ("SEARCH job USING INDEX job_ended (state=? AND id<?)",),
+    "job/list_queued": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH job USING INTEGER PRIMARY KEY"),
+    "job/list_running": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH job USING INTEGER PRIMARY KEY"),
+    "job/load": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/mark_cancel": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/note_details": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/one": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/renew": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/tally": ("SEARCH attempt USING PRIMARY KEY (job=?)",),
+    "job/unfinished_descendants": ("SEARCH job USING INDEX job_parent (parent=?)",),
+    "job/where": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
+    "log/after": ("SEARCH log USING PRIMARY KEY (job=? AND seq>?)",),
+    "log/last": ("SEARCH log USING PRIMARY KEY (job=?)",),
+    "worker/poll": ("SEARCH ready USING COVERING INDEX ready_order (lane=?)", "due_at", "expiry_at", "lease_cancel"),
+    "worker/sweep_look": ("due_at", "expiry_at"),
+}
+"""What must stand in the plan of each hot statement."""
+
+MAY_SCAN = {"worker/poll": {"lease"}, "worker/sweep_look": {"lease"}}
+"""Leases are looked through for those that end soon: as many as jobs run; an index would cost each renewal."""
+
+
+def scanned(plan: list[str]) -> set[str]:
+    """The large tables that a plan reads from end to end. To look at one end of an index is no scan."""
+    found = set()
+    for step in plan:
+        match = re.match(r"SCAN (\w+)(.*)", step)
+        if match and match[1] in LARGE and "due_at" not in step and "expiry_at" not in step:
+            found.add(match[1])
+    return found
+
+
+def check_plans(story: Story) -> None:
+    for name, wanted in PLANS.items():
+        plan = story.bench.plan(story.store, name)
+        for part in wanted:
+            assert any(part in step for step in plan), f"{name} should say {part!r}: {plan}"
+        assert scanned(plan) <= MAY_SCAN.get(name, set()), f"{name} reads a whole table: {plan}"
+        sorts = [step for step in plan if "TEMP B-TREE FOR ORDER BY" in step]
+        assert not sorts or name in {"attempt/of_job", "job/unfinished_descendants"}, f"{name} sorts: {plan}"
+
+
+@pytest.fixture
+def life(tmp_path: Path) -> Callable[[type[Bench]], Story]:
+    def begun(bench_type: type[Bench]) -> Story:
+        story = Story(bench_type(tmp_path))
+        story.submit_many([JobRequest("send"), JobRequest("mail", delay="1h")])
+        return story
+
+    return begun
+
+
+def fill(story: Story) -> None:
+    """Many waiting jobs in one lane, as born() would store them."""
+    lane, policy = LaneId(1), 1
+
+    def births(tx: Transaction) -> None:
+        birth = Birth("shop.send", lane, 5, policy, tx.now, None, None, None, None, None, "{}")
+        jobs.insert(tx, [birth] * 20_000, "client")
+
+    for _ in range(WAITING // 20_000):
+        story.store.write(births)
+        story.clock.forward()
+
+
+def claim_times(story: Story, rounds: int) -> list[float]:
+    """How long it takes to find and claim ten jobs, without the commit; ten are born for each round, so it goes on."""
+    birth = Birth("shop.send", LaneId(1), 5, 1, story.clock.now(), None, None, None, None, None, "{}")
+
+    def turn(tx: Transaction) -> float:
+        jobs.insert(tx, [birth] * 10, "client")
+        began = time.perf_counter()
+        heads = jobs.heads(tx, LaneId(1), 10, None)
+        left = jobs.leave_ready(tx, [head.job for head in heads])
+        grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left]
+        jobs.enter_leased(tx, grants, story.worker, Instant(tx.now + LEASE), "worker:1")
+        taken = time.perf_counter() - began
+        assert len(grants) == 10
+        return taken
+
+    return [story.store.write(turn) for _ in range(rounds)]
+
+
+def p99(times: list[float]) -> float:
+    return statistics.quantiles(times, n=100)[-1]
+
+
+def test_hot_statements_use_their_indices_and_claims_stay_fast_with_many_waiting(
+    life: Callable[[type[Bench]], Story],
+) -> None:
+    """One database for all of it, as filling it takes the time. Rounds before and after are measured alike."""
+    story = life(SqliteBench)
+    check_plans(story)
+    empty = [p99(claim_times(story, 100)) for _ in range(3)]
+    fill(story)
+    check_plans(story)
+    full = [p99(claim_times(story, 100)) for _ in range(3)]
+    print(
+        f"claim of ten, p99: {[round(one * 1e6) for one in empty]} us empty, {[round(one * 1e6) for one in full]} full"
+    )
+    assert statistics.median(full) <= 3 * statistics.median(empty)
+    story.bench.close()
+
+
+def test_a_plan_does_not_change_with_statistics(life: Callable[[type[Bench]], Story]) -> None:
+    """Somebody ran ANALYZE while the tables were all but empty; the next store that is opened puts that right."""
+    story = life(SqliteBench)
+    story.bench.alter(story.store, "analyze")
+    assert any("SCAN ready" in step for step in story.bench.plan(story.store, "job/leave_ready_claimed"))
+    story.bench.open()
+    check_plans(story)
+    story.bench.close()
+
+
+def test_the_plan_check_finds_what_it_looks_for() -> None:
+    assert scanned(["SCAN job", "SEARCH ready USING INDEX x"]) == {"job"}
+    assert scanned(["SCAN event USING INDEX event_job", "SCAN due USING COVERING INDEX due_at"]) == {"event"}
+    assert scanned(["SCAN json_each VIRTUAL TABLE INDEX 1:", "SCAN lane"]) == set()

@@ -1,7 +1,8 @@
 """``python -m campaign.simulate [--seeds 2000] [--first 0] [--jobs N]``: simulated worlds, one for each seed.
 
-Prints progress, the distribution of what the seeds did, and for a seed that fails its story: the faults that are needed
-for it, one line a step. Exit status 1 when an invariant did not hold.
+Prints progress, the distribution of what the seeds were and hit, and the story of the first seeds that failed: the
+fewest faults that still fail, and one line a step. Exit status 1 when anything did not hold. ``--explain SEED`` tells
+one story.
 """
 
 from __future__ import annotations
@@ -10,82 +11,68 @@ import argparse
 import multiprocessing
 import os
 import sys
-from collections import Counter
-from typing import NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
 
-from mainspring.clock import SystemClock, seconds
-from mainspring.testing.mischief import Fault
-from mainspring.testing.world import Outcome, World
+from mainspring.clock import SystemClock
+from mainspring.testing.report import SeedResult, distribution, explain, try_seed
 
-_SHOWN = 60
-
-
-class Told(NamedTuple):
-    """What one seed is counted as."""
-
-    seed: int
-    counts: Counter[str]
-    violations: list[str]
+STORIES = 3
 
 
-def live(seed: int) -> Told:
-    """One world, from its beginning to its judgement."""
-    outcome = World(seed).run()
-    return Told(seed, outcome.counts, [str(one) for one in outcome.violations])
+def say(text: str) -> None:
+    """A line for whoever watches."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
-def shortest(seed: int) -> tuple[list[Fault], Outcome]:
-    """The fewest faults with which the seed still fails: they are left out one by one."""
-    outcome = World(seed).run()
-    needed = list(outcome.faults)
-    for fault in list(needed):
-        fewer = [one for one in needed if one is not fault]
-        trial = World(seed, faults=fewer).run()
-        if trial.violations:
-            needed, outcome = fewer, trial
-    return needed, outcome
+def commit() -> str:
+    """The commit of this checkout, for the story of a failure."""
+    git = Path(__file__).resolve().parents[1] / ".git"
+    try:
+        head = (git / "HEAD").read_text().strip()
+        return ((git / head.removeprefix("ref: ")).read_text() if head.startswith("ref: ") else head)[:12]
+    except OSError:
+        return "unknown"
 
 
-def tell(seed: int) -> None:
-    """The story of a seed that failed."""
-    needed, outcome = shortest(seed)
-    for _fault in needed:
-        pass
-    for _line in outcome.lines[-_SHOWN:]:
-        pass
-    for _violation in outcome.violations:
-        pass
-
-
-def distribution(told: list[Told]) -> None:
-    """How much the seeds did: the least, the median and the most of each count, over all seeds."""
-    names = sorted({name for one in told for name in one.counts})
-    for name in names:
-        [one.counts[name] for one in told]
+def tried(seeds: range, jobs: int) -> Iterator[SeedResult]:
+    """Every seed's result, over so many processes, in no order."""
+    if jobs == 1:
+        yield from map(try_seed, seeds)
+        return
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        yield from pool.imap_unordered(try_seed, seeds, chunksize=10)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the seeds; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m campaign.simulate", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=2000)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser = argparse.ArgumentParser(prog="python -m campaign.simulate", description="Simulated worlds by seed.")
+    parser.add_argument("--seeds", type=int, default=2000, help="how many (default 2000)")
+    parser.add_argument("--first", type=int, default=0, help="the first of them (default 0)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)")
+    parser.add_argument("--explain", type=int, metavar="SEED", help="tell the story of one seed instead")
     options = parser.parse_args(argv)
+    if options.explain is not None:
+        say(explain(options.explain, try_seed(options.explain).rule, commit=commit()))
+        return 0
     clock = SystemClock()
     began = clock.monotonic()
-    told: list[Told] = []
-    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        seeds = range(options.first, options.first + options.seeds)
-        for one in pool.imap_unordered(live, seeds, chunksize=10):
-            told.append(one)
-            if len(told) % 200 == 0:
-                sum(1 for other in told if other.violations)
-    seconds(type(began)(clock.monotonic() - began))
-    distribution(told)
-    failed_seeds = sorted(one.seed for one in told if one.violations)
-    for seed in failed_seeds[:3]:
-        tell(seed)
-    return 1 if failed_seeds else 0
+    results: list[SeedResult] = []
+    failed: list[SeedResult] = []
+    for result in tried(range(options.first, options.first + options.seeds), options.jobs):
+        results.append(result)
+        if result.rule:
+            failed.append(result)
+            say(f"seed {result.seed}: {result.text}")
+        if len(results) % max(1, options.seeds // 10) == 0:
+            say(f"{len(results):6} of {options.seeds} seeds, {len(failed)} failed")
+    took = (clock.monotonic() - began) / 1_000_000
+    say("\n".join(distribution(results)))
+    say(f"{len(results)} seeds in {took:.1f} s ({60 * len(results) / took:.0f} a minute), {len(failed)} failed")
+    for result in sorted(failed, key=lambda one: one.seed)[:STORIES]:
+        say("\n" + explain(result.seed, result.rule, commit=commit()))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -64,6 +64,7 @@ class Judge:
         """Who acts under which name in events: ``worker:3`` is the worker ``w1.2``."""
         self._policies: dict[JobId, Policy] = {}
         self._since = (clock.now(), clock.monotonic())
+        self._changes = -1
 
     @property
     def seq(self) -> int:
@@ -78,7 +79,9 @@ class Judge:
 
     def look(self) -> list[Row]:
         """Read what is new in history and check it; the new events."""
-        new = self._store.read(self._read)
+        changes = self._store.engine.raw.total_changes()
+        new = self._store.read(self._read) if changes != self._changes else []
+        self._changes = changes
         self._since = (self._clock.now(), self._clock.monotonic())
         return new
 

@@ -13,6 +13,8 @@ ROOTS = {
     "mainspring.__main__": "python -m mainspring",
     "mainspring.cli.main": "the command",
     "mainspring.testing": "what users test with",
+    "mainspring.testing.world": "the simulated world, which campaign/ and tests/simulation run",
+    "mainspring.testing.report": "the story of a seed that failed, which campaign/ prints",
     "mainspring.extend": "the extension points",
 }
 """Modules that the outside world enters by."""

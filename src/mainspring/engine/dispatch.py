@@ -164,6 +164,11 @@ class Dispatch:
             case _:
                 pass
 
+    @property
+    def next_check(self) -> Duration | None:
+        """When a timeout, or an attempt that was asked to end, needs a turn (monotonic)."""
+        return self._enforcer.next_check
+
     def hint(self) -> None:
         """Something may be claimable or cancelled: claim at once, and look right behind it."""
         self._poll_at = self._clock.monotonic()

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from mainspring.clock import SECOND, Duration, SystemClock, duration, seconds
+from mainspring.clock import SECOND, Clock, Duration, SystemClock, duration, seconds
 from mainspring.errors import MainspringError
 from mainspring.sdk.context import current
 
@@ -28,8 +28,23 @@ SLICE = Duration(SECOND // 2)
 AT_ONCE = Duration(0)
 """The first wait: it only sets up the listener, so that what comes after the next look is heard."""
 
-_clock = SystemClock()
 _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[int, int], asyncio.Task[None]]] = WeakKeyDictionary()
+
+
+class _Pace:
+    """By which clock waits are timed, and the longest one for a single hint."""
+
+    def __init__(self) -> None:
+        self.clock: Clock = SystemClock()
+        self.slice = SLICE
+
+
+_pace = _Pace()
+
+
+def use_clock(clock: Clock | None, longest: Duration = SLICE) -> None:
+    """For the harness: time waits by this clock, each so long, as no hint gets lost there. None: as before."""
+    _pace.clock, _pace.slice = (SystemClock(), SLICE) if clock is None else (clock, longest)
 
 
 class Deadline:
@@ -37,18 +52,18 @@ class Deadline:
 
     def __init__(self, timeout: str | float | None) -> None:
         self.length = None if timeout is None else duration(timeout)
-        self._until = None if self.length is None else _clock.monotonic() + self.length
+        self._until = None if self.length is None else _pace.clock.monotonic() + self.length
 
     @property
     def passed(self) -> bool:
         """Whether it is over."""
-        return self._until is not None and _clock.monotonic() >= self._until
+        return self._until is not None and _pace.clock.monotonic() >= self._until
 
     def slice(self) -> Duration:
         """How long to wait for the next hint."""
         if self._until is None:
-            return SLICE
-        return Duration(max(0, min(SLICE, self._until - _clock.monotonic())))
+            return _pace.slice
+        return Duration(max(0, min(_pace.slice, self._until - _pace.clock.monotonic())))
 
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -84,4 +99,4 @@ async def _one_wait(client: Client) -> None:
         await in_thread(client.await_news, SLICE)
     except MainspringError:
         # The next look tells the caller what is wrong; until then don't look all the time.
-        await in_thread(_clock.wait, SLICE)
+        await in_thread(_pace.clock.wait, SLICE)

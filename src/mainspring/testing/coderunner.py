@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from mainspring.clock import SECOND, Duration, duration
+from mainspring.clock import MILLISECOND, SECOND, Duration, duration
 from mainspring.domain.attempt import Failure
 from mainspring.domain.frame import Cancel, Ended, Log, Progress, Start, Stuck
 from mainspring.domain.ids import ClaimId
@@ -28,18 +28,34 @@ from mainspring.testing.virtual import NEVER, VirtualClock
 if TYPE_CHECKING:
     from mainspring.sdk.app import Mainspring
 
+_OFTEN = 1000
+Pause = Callable[[Duration, Callable[[], bool]], None]
+"""Lets so much virtual time pass, or less once the condition holds."""
+
 _COMMAND_RAN = b'{"exit_code":0}'
 
 
 class VirtualContext(Context):
-    """A job's Context whose waits take virtual time."""
+    """A job's Context whose waits take virtual time.
 
-    pause: Callable[[Duration], None]
+    Code that asks ``cancelled`` over and over without waiting lets a little time pass, or it would ask for ever.
+    """
+
+    pause: Pause
+    asked_often = 0
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether this attempt was asked to stop."""
+        self.asked_often += 1
+        if self.asked_often % _OFTEN == 0:
+            self.pause(MILLISECOND, lambda: False)
+        return self._cancelled
 
     def wait(self, length: str | float) -> bool:
         """Let virtual time pass, with everything else that happens in it. True if the attempt was asked to stop."""
-        self.pause(duration(length))
-        return self.cancelled
+        self.pause(duration(length), lambda: self._cancelled)
+        return self._cancelled
 
 
 class CodeRunner(Runner):
@@ -56,7 +72,7 @@ class CodeRunner(Runner):
         app: Mainspring,
         loop: VirtualLoop,
         replaced: dict[str, Callable[..., Any]],
-        pause: Callable[[Duration], None],
+        pause: Pause,
         *,
         alone: bool,
     ) -> None:

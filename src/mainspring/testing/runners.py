@@ -88,8 +88,12 @@ class Runner:
     def wakes_at(self) -> Duration:
         if self.death is not None:
             return NEVER
-        soonest = max(min(self.orders.first_at(), self.due_at()), self.hung_until)
+        soonest = self.needs_at()
         return soonest if self.deadline is None else min(soonest, self.deadline)
+
+    def needs_at(self) -> Duration:
+        """When it wants a turn for its jobs, whatever its guard wants."""
+        return max(min(self.orders.first_at(), self.due_at()), self.hung_until)
 
     def act(self) -> None:
         now = self.clock.monotonic()

@@ -134,6 +134,19 @@ class SimulatedWorker:
             soonest = min(soonest, at)
         return soonest
 
+    def needs_at(self) -> Duration:
+        """When it must have a turn even where nothing is to be looked for: timeouts, frames, runners to start.
+
+        Between two of these it only polls and renews, so that time without anybody else in it may be left out.
+        """
+        if self.dispatch is None or self._signals or self.turn_at <= self._clock.monotonic():
+            return Duration(0)
+        soonest = min([NEVER, *self._start_at, *(runner.first_at() for runner in self.runners.values())])
+        if any(runner.death is not None for runner in self.runners.values()):
+            return Duration(0)
+        check = self.dispatch.next_check
+        return soonest if check is None else min(soonest, check)
+
     def act(self) -> None:
         """Take in what has come, turn, send."""
         self._read()

@@ -2,7 +2,8 @@
 
 import asyncio
 import itertools
-from datetime import UTC, datetime
+import logging
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -190,3 +191,137 @@ def test_waiting_for_what_never_comes_is_bounded():
             h.run_until(job)
         h.run_until(job, within="2h")
         assert job.refresh().state is State.SUCCEEDED
+
+
+def test_waits_are_timed_by_the_virtual_clock():
+    app = Mainspring("shop")
+
+    @app.task
+    def later() -> str:
+        return "done"
+
+    with Harness(app) as h:
+        job = later.options(delay="31d").submit()
+        before = h.now
+        with pytest.raises(WaitTimeout, match="30s"):
+            job.result(timeout="30s")
+        assert timedelta(seconds=30) <= h.now - before < timedelta(minutes=1)
+        assert job.result() == "done", "without a timeout it waits the month"
+        assert h.now - before >= timedelta(days=31)
+
+
+def test_a_wait_for_what_nothing_can_bring_says_so():
+    app = Mainspring("shop")
+
+    @app.task
+    async def stands_still() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    with Harness(app) as h:
+        job = stands_still.submit()
+        with pytest.raises(WaitTimeout, match="wait for ever"):
+            job.result()
+        assert [one.state for one in h.jobs()] == [State.RUNNING]
+
+
+def test_plain_code_waits_in_virtual_time_and_is_asked_to_stop_there():
+    app = Mainspring("shop")
+    seen = []
+
+    @app.task(timeout="1h", retry=Retry(max_attempts=1))
+    def patient(ctx: Context) -> bool:
+        seen.append((ctx.wait("30m"), ctx.wait("30d")))
+        return True
+
+    @app.task(timeout="10s", retry=Retry(max_attempts=1))
+    def busy(ctx: Context) -> None:
+        while not ctx.cancelled:
+            pass
+
+    with Harness(app) as h:
+        jobs = patient.submit(), busy.submit()
+        h.advance("2h")
+        assert seen == [(False, True)]
+        assert [[attempt.outcome for attempt in job.attempts()] for job in jobs] == [[Outcome.TIMED_OUT]] * 2
+
+
+def test_the_job_of_a_crashed_worker_runs_again_when_its_lease_was_swept():
+    app = Mainspring("shop")
+
+    @app.task
+    async def long() -> str:
+        await asyncio.sleep(600)
+        return "done"
+
+    with Harness(app) as h:
+        job = long.submit()
+        h.run_until_idle()
+        h.crash_worker()
+        h.advance("29s")
+        assert [attempt.outcome for attempt in job.attempts()] == [None]
+        h.advance("7s")
+        assert [attempt.outcome for attempt in job.attempts()] == [Outcome.LOST, None]
+        assert job.result() == "done"
+
+
+def test_an_async_job_that_sleeps_for_a_month_is_told_of_its_childs_end():
+    app = Mainspring("shop")
+
+    @app.task
+    async def child() -> str:
+        await asyncio.sleep(31 * 86_400)
+        return "rested"
+
+    @app.task
+    async def parent() -> str:
+        return await (await child.asubmit()).aresult()
+
+    with Harness(app) as h:
+        assert parent.submit().result() == "rested"
+        assert h.now >= datetime(2026, 2, 1, tzinfo=UTC)
+
+
+def test_async_code_that_never_waits_is_found_out():
+    app = Mainspring("shop")
+
+    @app.task
+    async def spins() -> None:
+        while True:  # noqa: ASYNC110 - that is the mistake
+            await asyncio.sleep(0)
+
+    with Harness(app) as h:
+        spins.submit()
+        with pytest.raises(WaitTimeout, match="without waiting for anything"):
+            h.run_until_idle()
+
+
+def test_what_a_job_logs_is_in_its_log_and_the_loggers_are_as_before():
+    app = Mainspring("shop")
+
+    @app.task
+    def talk(ctx: Context) -> None:
+        ctx.log.info("hello from %d", ctx.job_id)
+
+    handlers, level = list(logging.getLogger().handlers), logging.getLogger("shop").level
+    with Harness(app):
+        job = talk.submit()
+        job.result()
+        assert [(line.stream, line.level, line.text) for line in job.logs()] == [
+            ("log", "INFO", f"hello from {job.id}")
+        ]
+    assert (logging.getLogger().handlers, logging.getLogger("shop").level) == (handlers, level)
+
+
+async def test_async_tests_await_jobs_of_the_harness():
+    app = Mainspring("shop")
+
+    @app.task
+    async def nap() -> str:
+        await asyncio.sleep(3600)
+        return "slept"
+
+    with Harness(app) as h:
+        job = await nap.asubmit()
+        assert await job.aresult() == "slept"
+        h.run_until_idle()
+        assert [event.target for event in h.events(job)] == [State.QUEUED, State.RUNNING, State.SUCCEEDED]

@@ -96,7 +96,7 @@ async def news(client: Client, length: Duration) -> None:
 
 async def _one_wait(client: Client) -> None:
     try:
-        await in_thread(client.await_news, SLICE)
+        await in_thread(client.await_news, _pace.slice)
     except MainspringError:
         # The next look tells the caller what is wrong; until then don't look all the time.
         await in_thread(_pace.clock.wait, SLICE)

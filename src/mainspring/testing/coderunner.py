@@ -28,7 +28,8 @@ from mainspring.testing.virtual import NEVER, VirtualClock
 if TYPE_CHECKING:
     from mainspring.sdk.app import Mainspring
 
-_OFTEN = 1000
+_OFTEN = 100
+_A_WHILE = Duration(10 * MILLISECOND)
 Pause = Callable[[Duration, Callable[[], bool]], None]
 """Lets so much virtual time pass, or less once the condition holds."""
 
@@ -49,7 +50,7 @@ class VirtualContext(Context):
         """Whether this attempt was asked to stop."""
         self.asked_often += 1
         if self.asked_often % _OFTEN == 0:
-            self.pause(MILLISECOND, lambda: False)
+            self.pause(_A_WHILE, lambda: False)
         return self._cancelled
 
     def wait(self, length: str | float) -> bool:

@@ -12,7 +12,7 @@ from mainspring.clock import Duration, from_seconds, seconds
 from mainspring.errors import WaitTimeout
 from mainspring.testing.virtual import NEVER, VirtualClock
 
-_ROUNDS = 100_000
+_ROUNDS = 20_000
 """Rounds at one instant before we say that the code never waits for anything."""
 
 

@@ -65,6 +65,18 @@ def test_a_claim_takes_the_best_of_all_lanes_when_there_is_not_room_for_all(stor
     assert order(claim(story)) == []
 
 
+def test_within_a_lane_too_the_first_come_first(story: Story) -> None:
+    """By priority before due, and by due before id; with room for some, so that the order of the look decides."""
+    ids = story.submit_many(
+        [
+            JobRequest("send", priority=priority, run_at=f"2020-01-01T00:00:0{second}Z")
+            for priority, second in ((5, 1), (5, 0), (4, 9), (4, 8), (6, 0), (4, 8))
+        ]
+    )
+    expected = [ids[3], ids[5], ids[2], ids[1], ids[0], ids[4]]
+    assert [job for _ in expected for job in order(claim(story, slots=1))] == expected
+
+
 def test_room_is_counted_by_the_kind_of_lodging(story: Story) -> None:
     crunch = story.submit_many([JobRequest("crunch", priority=1)] * 5)
     send = story.submit_many([JobRequest("send", priority=2)] * 5)

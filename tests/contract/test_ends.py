@@ -236,6 +236,10 @@ def test_a_lease_is_not_lost_before_it_has_expired(story: Story) -> None:
     assert story.lose_expired() == []
     assert story.dump() == before
     story.clock.forward(1)
+    (seen,) = story.seen()
+    other_claim, other_deadline = seen._replace(claim=NOBODY), seen._replace(until=Instant(seen.until - 1))
+    assert story.lose(other_claim, other_deadline) == []
+    assert story.dump() == before
     assert story.lose_expired() == [job]
 
 

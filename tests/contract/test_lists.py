@@ -80,12 +80,15 @@ def test_every_filter_works_in_every_state(story: Story) -> None:
     marked = {state: int(story.bring(state, tags={"a": "b"})) for state in states}
     for state in states:
         story.bring(state)
-    far = story.clock.now() + 100 * MINUTE
+    now = story.clock.now()
+    far = now + 100 * MINUTE
     for asked in (None, *states):
         expected = newest_first(list(marked.values())) if asked is None else [marked[asked]]
         for values in ({"tag": "a=b"}, {"task": "send", "tag": "a=b"}, {"queue": "shop", "until": far, "tag": "a=b"}):
             assert listed(story, state=asked, **values) == expected
         assert listed(story, state=asked, since=far) == []
+        assert listed(story, state=asked, since=now, until=now + 1, tag="a=b") == expected
+        assert listed(story, state=asked, since=now + 1) == listed(story, state=asked, until=now) == []
         assert listed(story, state=asked, task="mail") == []
 
 

@@ -108,17 +108,20 @@ def fill(story: Story) -> None:
 
 
 def claim_times(story: Story, rounds: int) -> list[float]:
-    """How long it takes to find and claim ten jobs, without the commit; ten are born for each round, so it goes on."""
+    """What finding and claiming ten jobs costs, without the commit; ten are born for each round, so that it can go on.
+
+    As time on the processor: what else the machine does must not fail a test.
+    """
     birth = Birth("shop.send", LaneId(1), 5, 1, story.clock.now(), None, None, None, None, None, "{}")
 
     def turn(tx: Transaction) -> float:
         jobs.insert(tx, [birth] * 10, "client")
-        began = time.perf_counter()
+        began = time.thread_time()
         heads = jobs.heads(tx, LaneId(1), 10, None)
         left = jobs.leave_ready(tx, [head.job for head in heads])
         grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left]
         jobs.enter_leased(tx, grants, story.worker, Instant(tx.now + LEASE), "worker:1")
-        taken = time.perf_counter() - began
+        taken = time.thread_time() - began
         assert len(grants) == 10
         return taken
 

@@ -14,6 +14,7 @@ from mainspring.domain.states import Outcome
 from mainspring.engine.dispatch import Timing
 from mainspring.testing.image import fresh_store
 from mainspring.testing.ledger import Ledger, Run
+from mainspring.testing.mischief import ActorStore, refusal
 from mainspring.testing.plays import CATALOG
 from mainspring.testing.runners import Runner, at_once
 from mainspring.testing.scripted import Part, ScriptedRunner
@@ -43,6 +44,7 @@ class Crew:
         self.ledger = Ledger()
         self.parts: dict[str, list[Part]] = {}
         self.notes: list[str] = []
+        self.outage = False
         self.frozen: dict[str, Duration] = {}
         self.runners: list[ScriptedRunner] = []
         self._slots = slots
@@ -55,7 +57,7 @@ class Crew:
     def hire(self, name: str) -> None:
         """A worker starts, or starts anew."""
         self.workers[name] = SimulatedWorker(
-            name, self, self.store, self.clock, self._chance, WorkerPlan(TIMING, self._slots)
+            name, self, ActorStore(self.store, self), self.clock, self._chance, WorkerPlan(TIMING, self._slots)
         )
 
     # --- what the test does -----------------------------------------------------------------------------------
@@ -107,6 +109,18 @@ class Crew:
 
     def runs(self, number: int) -> list[Run]:
         return self.ledger.of_job.get(JobId(number), [])
+
+    # --- what befalls the store of the workers ----------------------------------------------------------------
+
+    def before_write(self) -> None:
+        if self.outage:
+            raise refusal()
+
+    def in_write(self) -> None:
+        pass
+
+    def after_read(self) -> None:
+        pass
 
     # --- what a worker needs ----------------------------------------------------------------------------------
 

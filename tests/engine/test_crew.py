@@ -150,6 +150,47 @@ def test_jobs_that_went_down_together_run_again_alone_and_one_by_one():
         assert crew.job(job).state is State.SUCCEEDED
 
 
+# --- a store that can't be written ------------------------------------------------------------------------------------
+
+
+def test_runners_without_jobs_outlive_an_outage_of_the_store():
+    crew = Crew("alpha")
+    (runner,) = crew.runners
+    crew.outage = True
+    crew.run(Duration(3 * LEASE))
+    crew.outage = False
+    crew.run(Duration(10 * SECOND))
+    assert crew.runners == [runner]
+
+
+def test_code_whose_lease_can_not_be_renewed_is_ended_and_runs_again_after_the_outage():
+    crew = Crew("alpha")
+    (job,) = crew.submit("slow", lasting(600))
+    crew.run(SECOND)
+    crew.outage = True
+    crew.run(Duration(3 * LEASE))
+    (first,) = crew.runs(job)
+    assert first.ended is not None
+    assert first.ended - first.started <= LEASE + SECOND
+    crew.outage = False
+    crew.run(Duration(40 * SECOND))
+    assert crew.outcomes(job) == [Outcome.LOST, Outcome.SUCCEEDED]
+
+
+def test_a_timeout_does_not_wait_for_the_store():
+    crew = Crew("alpha")
+    (job,) = crew.submit("thread", lasting(600), retry={"max_attempts": 1})  # its timeout is 3 s
+    crew.run(SECOND)
+    crew.outage = True
+    crew.run(Duration(10 * SECOND))
+    (run,) = crew.runs(job)
+    assert run.ended is not None
+    assert run.ended - run.started <= 7 * SECOND, "timeout and the longest pause between two tries"
+    crew.outage = False
+    crew.run(Duration(6 * SECOND))
+    assert crew.outcomes(job) == [Outcome.TIMED_OUT]
+
+
 # --- drains -----------------------------------------------------------------------------------------------------------
 
 

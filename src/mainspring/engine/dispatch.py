@@ -216,6 +216,11 @@ class Dispatch:
         out.drained = self._draining_until is not None and not self.held and not self._reports
         return self._custody.take_out()
 
+    def salvage(self) -> Outbox:
+        """What a turn that raised had already decided: wishes to end, and kills. None of it waits for the store."""
+        self._extend_idle(self._clock.monotonic())
+        return self._custody.take_out()
+
     def _commit(self, monotonic: Duration, need: _Need) -> None:
         reports = self._reports
         room = self._custody.room(self._limits)
@@ -241,7 +246,6 @@ class Dispatch:
                 work, before=FaultPoint.DISPATCH_BEFORE_COMMIT, after=FaultPoint.DISPATCH_AFTER_COMMIT
             )
         except (StoreBusy, StoreUnreachable, StoreReadOnly, StoreCorrupt):
-            self._extend_idle(monotonic)
             raise
         except StoreError:
             self._end_one_by_one()
@@ -250,7 +254,7 @@ class Dispatch:
         self._details.clear()
         self._again = promoted == BATCH
         self._hungry = claims.more or self._again if (need.claim or promoted or lost) else self._hungry
-        self._custody.out.news = bool(reports or lost or claims.jobs or promoted)
+        self._custody.out.news |= bool(reports or lost or claims.jobs or promoted)
         self._custody.out.start_alone = claims.alone_waits
         self._tell_settled(settled)
         self._expect(settled, monotonic)

@@ -163,6 +163,7 @@ class SimulatedWorker:
             self._host.note(self, str(error))
             self.turn_at = Duration(self._clock.monotonic() + self._backoff)
             self._backoff = Duration(min(LONGEST_BACKOFF, 2 * self._backoff))
+            self._carry_out(self.dispatch.salvage())
             return
         self._backoff = FIRST_BACKOFF
         if out.extend_until == began + self.plan.timing.lease:

@@ -155,6 +155,7 @@ class Coordinator:
         except Exception as error:  # noqa: BLE001 - a loop outlives every fault of one turn
             self._say(f"{type(error).__name__}: {error} Trying again in {seconds(self._backoff):.1f} s.")
             self._waiting_for_turn, self._backoff = self._backoff, Duration(min(_BACKOFF_LONGEST, 2 * self._backoff))
+            self._carry_out(dispatch.salvage())
             return False
         self._backoff = _BACKOFF_FIRST
         self._carry_out(out)

@@ -119,6 +119,9 @@ class Crew:
     def in_write(self) -> None:
         pass
 
+    def before_read(self) -> None:
+        pass
+
     def after_read(self) -> None:
         pass
 

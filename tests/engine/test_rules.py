@@ -129,8 +129,7 @@ def test_a_cancel_reaches_a_job_wherever_it_is(when: str):
             ended.append(True)
 
     with Harness(app) as h:
-        delay = "1h" if when == "scheduled" else None
-        job = work.options(delay=delay).submit(fail=when == "retrying")
+        job = work.options(delay="1h" if when == "scheduled" else "0s").submit(fail=when == "retrying")
         h.advance("1m")
         assert job.refresh().state == when
         job.cancel()

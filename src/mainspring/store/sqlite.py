@@ -269,6 +269,10 @@ class SqliteEngine:
         if self._closed:
             raise StoreError("The store is closed.", remedy="Open it again.")
 
+    def pause(self) -> list[threading.Lock]:
+        """Hold back writes while this process forks; what is to be released behind it."""
+        return [] if self._writer is None else self._writer.pause()
+
     def disown(self) -> None:
         """In a forked child: never touch, nor even close, what belongs to the parent.
 
@@ -299,7 +303,21 @@ def _after_fork() -> None:
         engine.disown()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+_paused: list[threading.Lock] = []
+
+
+def _before_fork() -> None:
+    """Let the commit at hand end: a child of the middle of one would inherit locks of SQLite that nobody opens."""
+    for engine in list(_engines):
+        _paused.extend(engine.pause())
+
+
+def _after_fork_in_parent() -> None:
+    while _paused:
+        _paused.pop().release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
 
 
 def _nested() -> StoreError:
@@ -348,6 +366,13 @@ class _Writer:
             self._commit([item])
         value: T = item.future.result()
         return value
+
+    def pause(self) -> list[threading.Lock]:
+        """Take the turn, unless it is the caller's own."""
+        if self._writing == threading.get_ident():
+            return []
+        self._turn.acquire()
+        return [self._turn]
 
     def _commit(self, group: list[_Item]) -> None:
         """One commit; whoever calls holds the turn, which ends here."""

@@ -5,7 +5,7 @@ A fault waits from its step on for a moment that fits, so that it hits something
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
@@ -13,9 +13,12 @@ import msgspec
 
 from mainspring.chance import SeededChance
 from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, duration_text
+from mainspring.domain.ids import JobId
+from mainspring.domain.logline import LogChunk
 from mainspring.errors import StoreBusy
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction
+from mainspring.store.logs import LogBook
 
 T = TypeVar("T")
 
@@ -157,6 +160,10 @@ class Meddler(Protocol):
         """Inside the transaction: may let time pass."""
         ...
 
+    def before_read(self) -> None:
+        """May raise StoreBusy, as for a disk that does not answer."""
+        ...
+
     def after_read(self) -> None:
         """May let others act before the reader does."""
         ...
@@ -169,6 +176,7 @@ class ActorStore(Store):
         super().__init__(shared.engine, shared.logs, None)
         self.work_bell = shared.work_bell
         self.news_bell = shared.news_bell
+        self.logs = _MeddledLogs(shared.logs, meddler)
         self._meddler = meddler
 
     def write(
@@ -188,9 +196,26 @@ class ActorStore(Store):
         return super().write(slowly, before=before, after=after)
 
     def read(self, work: Callable[[Transaction], T]) -> T:
+        self._meddler.before_read()
         value = super().read(work)
         self._meddler.after_read()
         return value
+
+
+class _MeddledLogs(LogBook):
+    """The log book, in a file of its own, which has its own bad luck."""
+
+    def __init__(self, shared: LogBook, meddler: Meddler) -> None:
+        super().__init__(shared.engine)
+        self._meddler = meddler
+
+    def append(self, entries: Sequence[tuple[JobId, int, int, LogChunk]]) -> None:
+        self._meddler.before_read()
+        super().append(entries)
+
+    def kept(self, job: JobId) -> tuple[int, int]:
+        self._meddler.before_read()
+        return super().kept(job)
 
 
 def refusal() -> StoreBusy:

@@ -235,5 +235,10 @@ class _SeatMeddler:
             self._world.ledger.stall(self._world.clock.monotonic(), length)
             self._world.clock.advance(length)
 
+    def before_read(self) -> None:
+        if self._seat.refusals > 0 and self._seat.refusals % 3 == 0:
+            self._seat.refusals -= 1
+            raise refusal()
+
     def after_read(self) -> None:
         self._striker.behind_read(self._seat)

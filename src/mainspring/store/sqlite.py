@@ -271,7 +271,7 @@ class SqliteEngine:
 
     def pause(self) -> list[threading.Lock]:
         """Hold back writes while this process forks; what is to be released behind it."""
-        return [] if self._writer is None else self._writer.pause()
+        return [] if self._writer is None or self._inherited else self._writer.pause()
 
     def disown(self) -> None:
         """In a forked child: never touch, nor even close, what belongs to the parent.
@@ -299,6 +299,7 @@ _engines: weakref.WeakSet[SqliteEngine] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
+    _go_on()
     for engine in list(_engines):
         engine.disown()
 
@@ -312,12 +313,12 @@ def _before_fork() -> None:
         _paused.extend(engine.pause())
 
 
-def _after_fork_in_parent() -> None:
+def _go_on() -> None:
     while _paused:
         _paused.pop().release()
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
+os.register_at_fork(before=_before_fork, after_in_parent=_go_on, after_in_child=_after_fork)
 
 
 def _nested() -> StoreError:

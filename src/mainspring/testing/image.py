@@ -23,12 +23,15 @@ def _image(kind: str) -> bytes:
     return data
 
 
-def fresh_store(clock: Clock, chance: Chance, declared: Catalog | None = None) -> Store:
-    """An empty store in memory that knows these tasks. Only its first caller in a process pays for the migrations."""
+def fresh_store(clock: Clock, chance: Chance, *declared: Catalog) -> Store:
+    """An empty store in memory to which these catalogs were declared, the oldest first.
+
+    Only its first caller in a process pays for the migrations.
+    """
     engine, logs = (SqliteEngine(":memory:", clock=clock, chance=chance, inline=True) for _ in range(2))
     engine.raw.deserialize("main", _image("sqlite"))
     logs.raw.deserialize("main", _image("logs"))
     store = Store(engine, LogBook(logs), None)
-    if declared is not None:
-        store.write(lambda tx: catalog.declare(tx, declared))
+    for one in declared:
+        store.write(lambda tx, one=one: catalog.declare(tx, one))  # type: ignore[misc]
     return store

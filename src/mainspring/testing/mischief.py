@@ -14,7 +14,7 @@ import msgspec
 from mainspring.chance import SeededChance
 from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, duration_text
 from mainspring.domain.ids import JobId
-from mainspring.domain.logline import LogChunk
+from mainspring.domain.logline import LogChunk, LogLine
 from mainspring.errors import StoreBusy
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction
@@ -205,17 +205,23 @@ class ActorStore(Store):
 class _MeddledLogs(LogBook):
     """The log book, in a file of its own, which has its own bad luck."""
 
-    def __init__(self, shared: LogBook, meddler: Meddler) -> None:
-        super().__init__(shared.engine)
+    def __init__(self, shared: LogBook, meddler: Meddler) -> None:  # the shared one does the work
+        self._shared = shared
         self._meddler = meddler
 
     def append(self, entries: Sequence[tuple[JobId, int, int, LogChunk]]) -> None:
         self._meddler.before_read()
-        super().append(entries)
+        self._shared.append(entries)
 
     def kept(self, job: JobId) -> tuple[int, int]:
         self._meddler.before_read()
-        return super().kept(job)
+        return self._shared.kept(job)
+
+    def lines(self, job: JobId, *, attempt: int | None, after: int, limit: int) -> list[LogLine]:
+        return self._shared.lines(job, attempt=attempt, after=after, limit=limit)
+
+    def close(self) -> None:
+        self._shared.close()
 
 
 def refusal() -> StoreBusy:

@@ -51,6 +51,8 @@ CATALOG = Catalog(
         _task("picky", Executor.ASYNC, Retry(max_attempts=5, delay="100ms", never_on=("Fatal",))),
     ),
 )
+OLDER = Catalog(APP, "0", CATALOG.tasks[:6])
+"""The app before its last deploy: a worker that runs it knows fewer tasks."""
 _NAMES = [*(task.name for task in CATALOG.tasks), f"{APP}.slow", f"{APP}.slow"]
 
 

@@ -16,6 +16,7 @@ from mainspring import faults
 from mainspring.chance import SeededChance
 from mainspring.clock import MILLISECOND, SECOND, Duration
 from mainspring.domain.frame import FromRunner
+from mainspring.domain.task import Catalog
 from mainspring.engine.dispatch import Timing
 from mainspring.faults import InjectedFault
 from mainspring.store import Store
@@ -25,7 +26,7 @@ from mainspring.testing.judge import Judge, Row, Violation
 from mainspring.testing.ledger import Ledger
 from mainspring.testing.mischief import ActorStore, Fault, plan
 from mainspring.testing.operators import Operator
-from mainspring.testing.plays import CATALOG, Plays
+from mainspring.testing.plays import CATALOG, OLDER, Plays
 from mainspring.testing.rest import Rest
 from mainspring.testing.runners import Runner
 from mainspring.testing.scripted import ScriptedRunner
@@ -83,7 +84,7 @@ class World:
         lease = Duration(self.chance.pick((2, 3, 5, 8)) * SECOND)
         sweep = Duration(lease // self.chance.pick((2, 3, 6)))
         self.timing = Timing(lease, sweep, Duration(self.chance.pick((300, 1000)) * MILLISECOND), Duration(2 * lease))
-        self.store = fresh_store(self.clock, SeededChance(seed + 1), CATALOG)
+        self.store = fresh_store(self.clock, SeededChance(seed + 1), OLDER, CATALOG)
         self.ledger = Ledger()
         self.judge = Judge(self.store, self.clock, self.ledger, self.timing)
         self.plays = Plays(SeededChance(seed + 2), lease)
@@ -91,6 +92,7 @@ class World:
         self.faults = planned if faults is None else faults
         self.striker = Striker(self, self.faults)
         self.runners: list[ScriptedRunner] = []
+        self._catalogs: dict[str, Catalog] = {}
         self.workers = [self._seat(f"w{number}", self._worker) for number in range(1, self.chance.whole(2, 3) + 1)]
         self.servers = [self._seat(f"s{number}", self._server) for number in (1, 2)]
         self.operators = [self._seat(f"o{number}", self._operator) for number in (1, 2)]
@@ -107,7 +109,10 @@ class World:
 
     def _worker(self, seat: Seat, start: int) -> Process:
         plan = WorkerPlan(self.timing, slots=self.chance.whole(2, 6), processes=2, runners=self.chance.pick((1, 1, 2)))
-        return SimulatedWorker(f"{seat.name}.{start}", self, self._store_of(seat), self.clock, self.store.chance, plan)
+        name = f"{seat.name}.{start}"
+        # The first start of some is of an older version of the app, as in a rolling deploy.
+        self._catalogs[name] = OLDER if start == 1 and seat.name == "w2" and self.chance.fraction() < 0.4 else CATALOG
+        return SimulatedWorker(name, self, self._store_of(seat), self.clock, self.store.chance, plan)
 
     def _server(self, seat: Seat, start: int) -> Process:
         return Server(seat.name, self._store_of(seat), self.clock, self.timing.sweep, self.timing.poll)
@@ -123,7 +128,7 @@ class World:
             number,
             worker.name,
             self.clock,
-            CATALOG,
+            self._catalogs[worker.name],
             alone=alone,
             delay=self._delay,
             ledger=self.ledger,
@@ -226,6 +231,7 @@ class World:
         if self._depth >= 2:
             return
         self._depth += 1
+        self.judge.look()  # before the clock moves on: what it has committed is judged by its own time
         until = self.clock.monotonic() + length
         held, seat.inside = seat.inside, True
         for _ in range(NESTED):

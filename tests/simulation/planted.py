@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from mainspring.control import submit as control_submit
 from mainspring.domain.ids import ClaimId, JobId
+from mainspring.domain.retry import Retry
 from mainspring.domain.states import State
+from mainspring.domain.verdicts import Verdict, after_ending, after_loss
+from mainspring.engine import sweep
+from mainspring.engine.sweep import LeaseWatch
 from mainspring.faults import InjectedFault
 from mainspring.store import Store, jobs, sqlite
 from mainspring.store.jobs import Left
 from mainspring.store.sqlite import Transaction
 from mainspring.store.statements import Statement, statement
 from mainspring.testing import image
-from mainspring.transitions import born
+from mainspring.transitions import born, waiting
 
+ENDED = "mainspring.transitions.ended."
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -113,6 +119,45 @@ def ended_row_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "leave_leased", over_again)
 
 
+# --- more: each invariant is shown to be looked at, and what was once found stays found
+
+
+def job_forgotten_at_promotion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every seventh job that comes due is taken out of its place and put into none."""
+    sound = waiting.promote
+
+    def forgetful(tx: Transaction, actor: str) -> int:
+        count = sound(tx, actor)
+        for (job,) in [(row[0],) for row in tx.rows("job/heads", lane=1, limit=1)]:
+            if job % 7 == 0:
+                tx.rows("job/leave_ready", job=job)
+        return count
+
+    monkeypatch.setattr(sweep, "promote", forgetful)
+
+
+def losses_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    generous = Retry(max_losses=1000)
+    monkeypatch.setattr(ENDED + "after_loss", lambda _, tally, **facts: after_loss(generous, tally, **facts))
+
+
+def backoff_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    def impatient(*arguments: Any, **facts: Any) -> Verdict:
+        verdict = after_ending(*arguments, **facts)
+        return verdict if verdict.due is None else msgspec.structs.replace(verdict, due=facts["now"])
+
+    monkeypatch.setattr(ENDED + "after_ending", impatient)
+
+
+def renewal_never_shortens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found in the product: a clock that was ahead for a while made orphans that nobody could take."""
+    say_instead(monkeypatch, "job/renew", "set until = :until", "set until = max(until, :until)")
+
+
+def nobody_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LeaseWatch, "overdue", lambda *_: [])
+
+
 PLANTS: dict[str, tuple[Plant, set[str]]] = {
     "claim id not matched in end": (claim_not_matched_in_end, {"I4", "I5", "I3"}),
     "claim id not matched in renew": (claim_not_matched_in_renew, {"I4"}),
@@ -122,4 +167,9 @@ PLANTS: dict[str, tuple[Plant, set[str]]] = {
     "promoted early": (promoted_early, {"I8"}),
     "cancel mark ignored": (cancel_mark_ignored, {"I11"}),
     "ended row written again": (ended_row_written_again, {"I5"}),
+    "job forgotten at promotion": (job_forgotten_at_promotion, {"I2"}),
+    "losses without end": (losses_without_end, {"I6"}),
+    "backoff forgotten": (backoff_forgotten, {"I7"}),
+    "renewal never shortens": (renewal_never_shortens, {"V1"}),
+    "nobody sweeps": (nobody_sweeps, {"V1", "V2"}),
 }

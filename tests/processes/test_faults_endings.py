@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 import pytest
 
+from mainspring.domain.job import JobFilter
 from mainspring.domain.states import Outcome, State
 from mainspring.errors import IllegalState
 from tests.processes.world.driver import World, is_zombie
@@ -60,6 +61,20 @@ def test_no_child_of_a_python_process_outlives_its_cancel(world: World) -> None:
 def _four(text: str) -> list[str]:
     lines = [line for line in text.splitlines() if line.strip().isdigit()]
     return lines if len(lines) == 4 else []
+
+
+@pytest.mark.parametrize("how", ["cancel", "timeout"])
+def test_async_code_that_blocks_its_loop_on_a_child_ends_when_asked(world: World, how: str) -> None:
+    world.worker(runners=1)
+    (job,) = world.submit_many("block_on_child", [{}], **({"timeout": "500ms"} if how == "timeout" else {}))
+    world.started(job)
+    if how == "cancel":
+        world.client.cancel(job)
+    world.until_ended([job], within=12)
+    assert world.outcomes(job) == [Outcome.CANCELLED if how == "cancel" else Outcome.TIMED_OUT]
+    (child,) = [one.id for one in world.client.jobs(JobFilter(task="nap")).items]
+    if how == "timeout":
+        world.until_state(child, State.SUCCEEDED)
 
 
 def test_a_cancel_needs_no_free_slot(world: World) -> None:

@@ -76,7 +76,8 @@ class Host:
             case Answer():
                 self._answers.receive(frame)
             case Ping():
-                self._link.urgent(Pong(frame.number))
+                # By the loop, not from here: a blocking SDK call on the loop's thread reads frames, but nothing turns.
+                self._loop.call_soon(self._link.urgent, Pong(frame.number))
             case Stop():
                 self._stopping = True
         if self._stopping:

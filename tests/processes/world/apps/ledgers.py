@@ -176,3 +176,9 @@ def big(size: int) -> str:
 
 
 shell = app.command("shell", ["sh", "-c", "{script}"], params={"script": str}, retry=once, grace="300ms")
+
+
+@app.task(retry=once, grace="300ms")
+async def block_on_child(ctx: Context) -> None:
+    with noted(ctx):
+        nap.submit(seconds=0.1).result()  # blocks the loop on which the child would have to run

@@ -375,3 +375,15 @@ def test_a_newer_schema_that_still_allows_this_version_is_used(filled: Path) -> 
     SqliteBench(filled.parent).alter(store, "update schema_version set version = 99, oldest_binary = '0.0.9'")
     store.close()
     use(filled)
+
+
+def test_a_database_of_another_program_is_refused_and_left_as_it_is(tmp_path: Path):
+    file = tmp_path / "theirs.db"
+    theirs = apsw.Connection(str(file))
+    theirs.execute("create table customer (name); insert into customer values ('ada')")
+    theirs.close()
+    before = file.read_bytes()
+    with pytest.raises(StoreUnreachable, match="another program"):
+        connect(f"sqlite:///{file}")
+    assert file.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["theirs.db"]

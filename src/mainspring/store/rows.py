@@ -92,6 +92,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "policy/find": ("id",),
     "policy/insert": ("id",),
     "policy/one": ("document",),
+    "schema/foreign": ("tables",),
     "schema/known": ("tables",),
     "schema/read": ("version", "oldest_binary"),
     "schema/statistics": ("name",),

@@ -221,9 +221,20 @@ class SqliteEngine:
             connection.set_busy_handler(self._wait_for_lock)
             connection.execute("pragma trusted_schema = off; pragma mmap_size = 0; pragma cache_size = -16000")
             if not self.memory:
+                self._refuse_foreign(connection)
                 self._make_durable(connection)
         self._connections.add(connection)
         return connection
+
+    def _refuse_foreign(self, connection: apsw.Connection) -> None:
+        """Leave another program's database as it is, its journal mode included."""
+        tables = next(connection.execute(statement("schema/foreign", "sqlite").text))[0]
+        if tables:
+            connection.close()
+            raise StoreUnreachable(
+                f"{self.path} holds {tables} tables of another program; it was left as it is.",
+                remedy="Name a file of its own: --db sqlite:///.mainspring/mainspring.db",
+            )
 
     def _make_durable(self, connection: apsw.Connection) -> None:
         """Set WAL and FULL and read them back: builds and file systems differ in what they take."""

@@ -36,7 +36,7 @@ class SpawnerLink:
         ours, theirs = socket.socketpair()
         with theirs:
             self._spawner = subprocess.Popen(  # noqa: S603 - ourselves
-                [sys.executable, "-m", "mainspring.runner.spawner", str(theirs.fileno()), self._target],
+                [sys.executable, "-P", "-m", "mainspring.runner.spawner", str(theirs.fileno()), self._target],
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 cwd=self._where,

@@ -97,7 +97,7 @@ class RunnerProcess:
             os.close(its_orders)
             os.close(its_report)
         first = {
-            "argv": spec.argv or (sys.executable, "-m", "mainspring", "runner", spec.app),
+            "argv": spec.argv or (sys.executable, "-P", "-m", "mainspring", "runner", spec.app),
             "env": _environment(spec, fds, token, work),
             "cwd": spec.cwd,
             "fds": fds,

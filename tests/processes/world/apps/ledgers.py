@@ -137,7 +137,8 @@ def die_shared(ctx: Context) -> None:
 @app.task(retry=once, sandbox="S1", grace="300ms")
 def breed(ctx: Context) -> None:
     """Start a child, a grandchild, one in a session of its own and one that lost its parent; each writes its pid."""
-    program = "import os, sys, time; print(os.getpid(), flush=True); time.sleep(1000)"
+    # One write, as unbuffered prints of several processes into one pipe may be mixed.
+    program = "import os, time; os.write(1, str(os.getpid()).encode() + bytes([10])); time.sleep(1000)"
     sleeper = [sys.executable, "-c", program]
     subprocess.Popen(sleeper)
     subprocess.Popen(sleeper, start_new_session=True)

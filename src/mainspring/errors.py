@@ -14,7 +14,8 @@
     ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
     ├─ AddressUnavailable      503  exit 5   the server can't listen there
     ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy
-    │                                        SchemaTooNew  EngineTooOld  NetworkFilesystem
+    │                                        NoDatabase  SchemaTooNew  EngineTooOld  NetworkFilesystem
+    ├─ OutputFailed                 exit 74  an answer could not be written where it was wanted; CLI only
     ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
     ├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
     ├─ JobNotSucceeded         409  exit 1   JobDead  JobCancelled: what ``job.result()`` raises
@@ -323,6 +324,19 @@ class StoreUnreachable(StoreError):
     code = "store_unreachable"
 
 
+class NoDatabase(StoreUnreachable):
+    """A question was asked of a place where no database is; none is made for it."""
+
+    code = "no_database"
+
+    def __init__(self, path: object) -> None:
+        super().__init__(
+            f"There is no database at {path}.",
+            remedy="mainspring up, worker, server and submit make one; name another with --db sqlite:///path.",
+            field="db",
+        )
+
+
 class StoreReadOnly(StoreError):
     """The database or its directory can't be written."""
 
@@ -357,6 +371,16 @@ class NetworkFilesystem(StoreError):
     """SQLite files on a network file system are refused."""
 
     code = "network_filesystem"
+
+
+class OutputFailed(MainspringError):
+    """Standard output could not be written: closed, or on a full disk. CLI only."""
+
+    code = "output_failed"
+    exit_status = 74
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The answer can't be written to standard output: {reason}.")
 
 
 class AppNotLoadable(MainspringError):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from mainspring.cli.main import COMMANDS, LATER, version
+from mainspring.client.direct import connect
 from mainspring.errors import MainspringError
 from tests.processes.commands import ROOT, CommandLine
 
@@ -104,10 +105,11 @@ def test_a_command_of_later_is_refused_as_such(cli: CommandLine, word: str):
 
 
 def test_options_of_all_commands_may_stand_before_the_command(cli: CommandLine):
+    for name in ("a.db", "b.db"):
+        connect(f"sqlite:///{name}").close()
     assert cli("--db", "sqlite:///a.db", "--json", "jobs").answer == []
-    assert (cli.folder / "a.db").exists()
     assert cli("--db=sqlite:///b.db", "jobs", "--json").answer == []
-    assert (cli.folder / "b.db").exists()
+    assert cli("--db=sqlite:///c.db", "jobs", "--json").error["code"] == "no_database"
 
 
 def test_a_server_is_not_spoken_to_yet(cli: CommandLine, monkeypatch: pytest.MonkeyPatch):
@@ -121,6 +123,7 @@ def test_a_server_is_not_spoken_to_yet(cli: CommandLine, monkeypatch: pytest.Mon
 
 
 def test_an_error_in_json_is_one_document_on_standard_error(cli: CommandLine):
+    connect("sqlite:///.mainspring/mainspring.db").close()
     for words in (("job", "999", "--json"), ("--json", "job", "999")):
         said = cli(*words)
         assert (said.status, said.out, said.err.count("\n")) == (3, "", 1)
@@ -134,6 +137,37 @@ def test_an_error_in_json_is_one_document_on_standard_error(cli: CommandLine):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("jobs",),
+        ("jobs", "--count"),
+        ("job", "1"),
+        ("cancel", "1"),
+        ("retry", "1"),
+        ("logs", "1"),
+        ("logs", "1", "-f"),
+        ("events",),
+        ("tasks",),
+        ("workers",),
+    ],
+)
+@pytest.mark.parametrize("url", [None, "sqlite:///misspelt.db", "sqlite:///no/such/folder/m.db"])
+def test_a_question_where_no_database_is_makes_none(cli: CommandLine, words: tuple[str, ...], url: str | None):
+    said = cli(*words, "--json", *(() if url is None else ("--db", url)))
+    assert (said.status, said.out, said.error["code"]) == (5, "", "no_database")
+    path = ".mainspring/mainspring.db" if url is None else url.removeprefix("sqlite:///")
+    assert str(cli.folder / path) in said.error["message"]
+    assert "mainspring up" in said.error["remedy"]
+    assert list(cli.folder.iterdir()) == []
+
+
+def test_an_empty_file_is_no_database_and_stays_empty(cli: CommandLine):
+    (cli.folder / "notes.txt").touch()
+    assert cli("jobs", "--db", "sqlite:///notes.txt", "--json").error["code"] == "no_database"
+    assert [(path.name, path.stat().st_size) for path in cli.folder.iterdir()] == [("notes.txt", 0)]
+
+
+@pytest.mark.parametrize(
     ("url", "code"),
     [
         ("postgresql://localhost/x", "store_unreachable"),
@@ -144,7 +178,7 @@ def test_an_error_in_json_is_one_document_on_standard_error(cli: CommandLine):
 )
 def test_a_store_that_can_not_be_used_is_5(cli: CommandLine, url: str, code: str):
     (cli.folder / "broken.db").write_bytes(b"not a database" * 1_000)
-    said = cli("jobs", "--db", url, "--json")
+    said = cli("submit", "hello", "--db", url, "--json")
     assert said.status == 5
     assert said.error["code"] in code.split("|")
     assert (cli.folder / "broken.db").read_bytes() == b"not a database" * 1_000
@@ -159,7 +193,7 @@ def test_a_wrong_setting_stops_every_command_with_its_place(cli: CommandLine):
 
 
 def test_a_fault_of_ours_shows_the_trace_and_asks_for_a_report(cli: CommandLine):
-    said = cli.process("jobs", MAINSPRING_FAULTS="migrate.before_commit=raise")
+    said = cli.process("submit", "hello", MAINSPRING_FAULTS="migrate.before_commit=raise")
     assert said.status == 70
     assert "Traceback" in said.err
     assert f"fault of mainspring {version()}" in said.err
@@ -188,6 +222,7 @@ def test_windows_is_refused_clearly(cli: CommandLine, monkeypatch: pytest.Monkey
 
 
 def test_errors_are_in_colour_on_a_terminal_only(cli: CommandLine):
+    connect("sqlite:///.mainspring/mainspring.db").close()
     assert "\x1b" not in cli.process("job", "7").err
     reader, terminal = pty.openpty()
     subprocess.run(

@@ -195,6 +195,7 @@ def test_empty_lists_say_what_would_fill_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     bare = CommandLine(tmp_path, monkeypatch, capsys)
+    platform().close()
     assert bare("jobs").out == "No jobs.\n"
     assert "mainspring up" in bare("workers").out
     assert "mainspring up" in bare("tasks").out

@@ -75,6 +75,15 @@ def test_from_an_empty_folder_to_a_finished_job_in_three_commands(world: World):
     assert "● active" in world.command("workers").stdout
     assert healthy(port)
     assert up.stop() == 0
+    assert up.said.splitlines()[-1] == "mainspring up has ended; no job waits."
+
+
+def test_its_last_line_says_what_is_left_for_the_next_start(world: World):
+    up = world.up()
+    world.submit("nap", seconds=0)
+    world.command("submit", "nap", "seconds=0", "--delay", "1h")
+    assert up.stop() == 0
+    assert up.said.splitlines()[-1] == "mainspring up has ended; 1 job waits."
 
 
 def test_it_says_where_everything_is_and_how_to_end_it(world: World):
@@ -85,7 +94,7 @@ def test_it_says_where_everything_is_and_how_to_end_it(world: World):
         "http://127.0.0.1:",
         f"{world.database} (MAINSPRING_DATABASE_URL)",
         f"{APP} (--app)",
-        "7 slots",
+        "1 server, 2 workers with 7 slots each",
     ):
         assert part in up.said
     lines = [json.loads(line) for line in up.said.splitlines() if line.startswith("{")]
@@ -135,7 +144,7 @@ def test_a_killed_worker_is_started_again_and_its_jobs_run_on(world: World):
     world.until_state(job, State.SUCCEEDED)
     assert world.outcomes(job) == [Outcome.LOST, Outcome.SUCCEEDED]
     assert roles(up)["worker"] != killed
-    assert "worker 1 was killed by SIGKILL; it starts again in 200ms" in up.said
+    assert "worker process was killed by SIGKILL; it starts again in 200ms" in up.said
 
 
 def test_a_killed_server_is_started_again_at_its_address(world: World):
@@ -151,7 +160,7 @@ def test_a_worker_that_ends_by_itself_is_started_again(world: World):
     up = world.up()
     first = roles(up)["worker"]
     os.kill(first, signal.SIGTERM)
-    world.eventually(lambda: "worker 1 ended with status 0; it starts again" in up.said)
+    world.eventually(lambda: "worker process ended with status 0; it starts again" in up.said)
     world.eventually(lambda: roles(up).get("worker", first) != first)
     assert up.stop() == 0
 
@@ -159,9 +168,11 @@ def test_a_worker_that_ends_by_itself_is_started_again(world: World):
 def test_a_process_that_keeps_dying_is_given_up_and_the_rest_drained(world: World):
     up = world.up("--restart-limit", "2", ready=False, faults="dispatch.before_commit=kill")
     assert up.wait(30) == 1, up.said
-    assert up.said.count("worker 1 was killed by SIGKILL; it starts again") == 2
+    assert up.said.count("worker process was killed by SIGKILL; it starts again") == 2
     last = up.said.partition("mainspring up has ended: ")[2]
-    assert last.startswith("worker 1 ended 3 times within 1m and is given up; the last time it was killed by SIGKILL.")
+    assert last.startswith(
+        "worker process ended 3 times within 1m and is given up; the last time it was killed by SIGKILL."
+    )
     assert not world.alive()
 
 
@@ -175,8 +186,12 @@ def test_what_a_process_said_last_is_told_when_it_is_given_up(world: World):
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
-        ({"app": "broken.py"}, 4, r'worker 1 could not start\..*broken\.py", line 3, in nothing\n.*ZeroDivisionError'),
-        ({"app": "nothing.py"}, 4, r"worker 1 could not start\.\n.*nothing\.py"),
+        (
+            {"app": "broken.py"},
+            4,
+            r'worker process could not start\..*broken\.py", line 3, in nothing\n.*ZeroDivisionError',
+        ),
+        ({"app": "nothing.py"}, 4, r"worker process could not start\.\n.*nothing\.py"),
         ({"host": "0.0.0.0"}, 4, r"server could not start\.\n.*0\.0\.0\.0"),
         ({"db": "sqlite:///corrupt.db"}, 5, r"could not start\.\n.*corrupt\.db is not a sound"),
     ],
@@ -238,8 +253,8 @@ def test_what_does_not_end_is_killed_at_last_and_that_is_no_success(world: World
     up.send(signal.SIGTERM)
     assert up.wait(30) == 1, up.said
     assert 5 <= world.now() - asked_at < 8
-    assert "worker 1 did not end within 5s; killing" in up.said
-    assert "worker 1 was killed by SIGKILL while it was ending" in up.said
+    assert "worker process did not end within 5s; killing" in up.said
+    assert "worker process was killed by SIGKILL while it was ending" in up.said
     assert is_zombie(worker)
 
 

@@ -36,11 +36,14 @@ class Access:
         return load(environment=environment(), directory=Path.cwd(), file=self.config, flags=given)
 
     @contextmanager
-    def client(self) -> Iterator[Client]:
-        """A client on the database, closed afterwards. Raises the StoreError that fits."""
+    def client(self, *, make: bool = False) -> Iterator[Client]:
+        """A client on the database, closed afterwards. Raises the StoreError that fits.
+
+        ``make``: whether a database may be made where none is; a question never makes one.
+        """
         from mainspring.client.direct import connect
 
-        client = connect(self.load().settings.database_url)
+        client = connect(self.load().settings.database_url, make=make)
         try:
             yield client
         finally:

@@ -53,12 +53,9 @@ def cancel(id_: Id, /, *, access: Access = of.DEFAULT) -> int:
     """Cancel a job: at once while it waits; one that runs is asked to stop, then killed."""
     with access.client() as client:
         found = client.cancel(number(id_))
-    if access.json:
-        show.as_json(job_wire(found))
-    elif found.state in FINAL:
-        show.line(f"job {found.id} {found.state.value}")
-    else:
-        show.line(f"job {found.id} {found.state.value}; it was asked to stop")
+    said = f"job {found.id} {found.state.value}" + ("" if found.state in FINAL else "; it was asked to stop")
+    with show.done(said):
+        show.as_json(job_wire(found)) if access.json else show.line(said)
     return 0
 
 
@@ -66,10 +63,9 @@ def retry(id_: Id, /, *, access: Access = of.DEFAULT) -> int:
     """Run an ended job again: a new job with the same task and parameters, which points to the old one."""
     with access.client() as client:
         found = client.retry(number(id_))
-    if access.json:
-        show.as_json(job_wire(found))
-    else:
-        show.line(f"job {found.id} {found.state.value}: it runs job {found.replay_of} again")
+    said = f"job {found.id} {found.state.value}: it runs job {found.replay_of} again"
+    with show.done(said):
+        show.as_json(job_wire(found)) if access.json else show.line(said)
     return 0
 
 

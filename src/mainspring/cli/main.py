@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from mainspring.errors import MainspringError, WrongUse, near
+from mainspring.cli import streams
+from mainspring.errors import MainspringError, OutputFailed, WrongUse, near
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -90,11 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.platform == "win32":
         sys.stderr.write("mainspring runs on Linux and macOS. On Windows, use it inside WSL 2.\n")
         return WrongUse.exit_status
-    if words[:1] in (["--version"], ["-V"], ["version"]):
-        sys.stdout.write(f"mainspring {version()}\n")
-        return 0
     if words[:1] == ["runner"]:  # asked for by the installed script: a runner's own start needs none of this
         os.execv(sys.executable, [sys.executable, "-m", "mainspring", *words])  # noqa: S606 - our own module
+    streams.stand_in()
     supervised = _join_tree()
     return _ended(words, supervised)
 
@@ -123,13 +122,15 @@ def _ended(words: list[str], supervised: Supervised | None) -> int:
     as_json = "--json" in words
     try:
         status = _run(words, supervised)
-        sys.stdout.flush()
+        show.flush()
     except MainspringError as error:
         text = show.error_text(error, as_json=as_json)
         status = error.exit_status
+        if isinstance(error, OutputFailed):
+            streams.give_up()
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python must not stumble over the rest of it when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.give_up()
         return PIPE_CLOSED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -149,6 +150,8 @@ def _ended(words: list[str], supervised: Supervised | None) -> int:
 
 def _run(words: list[str], supervised: Supervised | None) -> int:
     words = _command_first(words)
+    if words[:1] in (["--version"], ["-V"], ["version"]):
+        return _version()
     if not words or words[0] in {"--help", "-h", "help"}:
         return _help(words)
     if words[0] not in COMMANDS:
@@ -181,6 +184,13 @@ def _no_command(word: str) -> WrongUse:
     )
 
 
+def _version() -> int:
+    from mainspring.cli import show
+
+    show.line(f"mainspring {version()}")
+    return 0
+
+
 def _help(words: list[str]) -> int:
     from mainspring.cli import show
 
@@ -200,6 +210,10 @@ def _call(command: Command, words: Sequence[str]) -> int:
         )
     except CycloptsError as error:
         raise WrongUse(str(error), remedy=f"See: mainspring {command.name} --help") from error
+    if {"--help", "-h"} & set(words):  # then the parser's own function prints
+        with streams.writing():
+            function(*bound.args, **bound.kwargs)
+        return 0
     status = function(*bound.args, **bound.kwargs)
     return status if isinstance(status, int) else 0
 

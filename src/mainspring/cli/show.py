@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from mainspring.cli import looks
+from mainspring.cli.streams import give_up, writing
 from mainspring.domain.states import FINAL, Outcome, State
 from mainspring.domain.worker import WorkerState
-from mainspring.errors import MainspringError
+from mainspring.errors import MainspringError, OutputFailed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -28,29 +30,51 @@ _WIDE = 10_000  # where no terminal sets a width, nothing is cut or wrapped
 
 
 def line(text: str = "") -> None:
-    """A line of the answer."""
-    print(text)
+    """A line of the answer. Raises OutputFailed, as all that answer do."""
+    with writing():
+        print(text)
+
+
+def remark(text: str) -> None:
+    """A line on standard output that nothing depends on: where nobody takes it, it is left unsaid."""
+    try:
+        print(text, flush=True)
+    except OSError:
+        give_up()
 
 
 def note(text: str) -> None:
     """A line for the person who waits; not part of the answer."""
-    print(text, file=sys.stderr, flush=True)
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def as_json(value: Any) -> None:
     """The answer as one JSON document; indented on a terminal."""
     data = msgspec.json.encode(value)
-    print((msgspec.json.format(data, indent=2) if sys.stdout.isatty() else data).decode())
+    line((msgspec.json.format(data, indent=2) if sys.stdout.isatty() else data).decode())
 
 
 def json_line(value: Any) -> None:
     """One JSON document of several, at once, for those who follow."""
-    print(msgspec.json.encode(value).decode(), flush=True)
+    line(msgspec.json.encode(value).decode())
+    flush()
 
 
 def complain(text: str) -> None:
     """Why the command did not do what was asked."""
-    print(text, file=sys.stderr, flush=True)
+    note(text)
+
+
+@contextmanager
+def done(what: str) -> Iterator[None]:
+    """Around the answer of a command that has changed something: where it can't be written, say what was done."""
+    try:
+        yield
+        flush()
+    except (OutputFailed, BrokenPipeError):
+        note(what)
+        raise
 
 
 def error_text(error: MainspringError, *, as_json: bool) -> str:
@@ -89,7 +113,7 @@ def overview(version: str, groups: Sequence[tuple[str, Sequence[tuple[str, str]]
         "Start with: mainspring demo   or: mainspring init && mainspring up",
         "More on one: mainspring COMMAND --help",
     ]
-    print("\n".join(lines))
+    line("\n".join(lines))
 
 
 def console(*, error: bool = False) -> Console:
@@ -104,13 +128,14 @@ def draw(*things: RenderableType) -> None:
     """What rich draws, on standard output."""
     screen = console()
     if screen.is_terminal:
-        for thing in things:
-            screen.print(thing)
+        with writing():
+            for thing in things:
+                screen.print(thing)
         return
-    with screen.capture() as drawn:
+    with writing(), screen.capture() as drawn:
         for thing in things:
             screen.print(thing)
-    print("\n".join(row.rstrip() for row in drawn.get().splitlines()))
+    line("\n".join(row.rstrip() for row in drawn.get().splitlines()))
 
 
 def table(
@@ -212,4 +237,5 @@ def on_terminal() -> bool:
 
 def flush() -> None:
     """Let go of what was printed."""
-    sys.stdout.flush()
+    with writing():
+        sys.stdout.flush()

@@ -40,7 +40,7 @@ def submit(  # noqa: PLR0913 - the documented options of a submit
     """Submit a job. Its id is printed once it is stored durably."""
     if unique is not None:
         raise NotYetSupported("--unique")
-    with access.client() as client:
+    with access.client(make=True) as client:
         known = values.task_named(task, client.tasks())
         request = JobRequest(
             task=known.name,
@@ -55,13 +55,14 @@ def submit(  # noqa: PLR0913 - the documented options of a submit
             tags=values.pairs(tag, "--tag"),
         )
         number = client.submit([request])[0]
-        if wait:
-            return _wait(client, number, access)
-        job = client.job(number)
-        if access.json:
-            show.as_json(job_wire(job))
-        else:
-            show.line(f"job {job.id} {job.state.value}: {job.task} {looks.params_line(job.params)}".rstrip())
+        with show.done(f"job {number} is stored all the same."):
+            if wait:
+                return _wait(client, number, access)
+            job = client.job(number)
+            if access.json:
+                show.as_json(job_wire(job))
+            else:
+                show.line(f"job {job.id} {job.state.value}: {job.task} {looks.params_line(job.params)}".rstrip())
         return 0
 
 

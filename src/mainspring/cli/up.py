@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
@@ -13,10 +14,14 @@ from mainspring.cli.access import Access
 from mainspring.cli.flags import LoopFlags, ServerFlags, TreeFlags, WorkerFlags
 from mainspring.clock import SystemClock
 from mainspring.config.layers import Loaded, sqlite_file
+from mainspring.domain.job import JobFilter
 from mainspring.domain.setting import Settings
-from mainspring.errors import StoreUnreachable
+from mainspring.domain.states import State
+from mainspring.errors import MainspringError, StoreUnreachable
 from mainspring.supervisor import locks
 from mainspring.supervisor.tree import End, Role, Tree
+
+_WAITING = (State.QUEUED, State.SCHEDULED, State.RETRYING)
 
 
 def up(
@@ -46,13 +51,19 @@ def up(
         end = Tree(_roles(settings), settings, tree_lock=held.tree, clock=SystemClock(), say=say.warning).run()
     finally:
         held.close()
-    return _ended(end)
+    return _ended(end, settings.database_url)
 
 
 def _roles(settings: Settings) -> list[Role]:
     return [Role("server", ("server",), settings)] + [
-        Role(f"worker {number}", ("worker",), _of_worker(settings, number)) for number in range(1, settings.workers + 1)
+        Role(_named(number, settings.workers), ("worker",), _of_worker(settings, number))
+        for number in range(1, settings.workers + 1)
     ]
+
+
+def _named(number: int, of: int) -> str:
+    """The process, as opposed to the worker that it becomes: each start is a new one of those, with a new id."""
+    return "worker process" if of == 1 else f"worker process {number} of {of}"
 
 
 def _of_worker(settings: Settings, number: int) -> Settings:
@@ -66,15 +77,31 @@ def _tell(loaded: Loaded, database: Path) -> None:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{host}:{settings.port}" if settings.port else f"http://{host}, on a free port"
     several = "1 worker" if settings.workers == 1 else f"{settings.workers} workers"
-    show.line("mainspring starts; Ctrl-C drains and stops it.")
-    show.line(f"  address   {address}")
-    show.line(f"  database  {database} ({loaded.origins['database_url']})")
-    show.line(f"  app       {settings.app} ({loaded.origins['app']})")
-    show.line(f"  running   1 server, {several} with {settings.slots} slots")
-    show.flush()
+    slots = "1 slot" if settings.slots == 1 else f"{settings.slots} slots"
+    show.remark(
+        "mainspring is starting; Ctrl-C drains and stops it.\n"
+        f"  address   {address}\n"
+        f"  database  {database} ({loaded.origins['database_url']})\n"
+        f"  app       {settings.app} ({loaded.origins['app']})\n"
+        f"  starting  1 server, {several} with {slots}{'' if settings.workers == 1 else ' each'}"
+    )
 
 
-def _ended(end: End) -> int:
+def _ended(end: End, url: str) -> int:
     if end.reason:
         show.complain(f"mainspring up has ended: {end.reason}")
+    else:
+        with suppress(MainspringError):
+            show.remark(f"mainspring up has ended; {_left(url)}.")
     return end.status
+
+
+def _left(url: str) -> str:
+    """What the database holds for the next start."""
+    from mainspring.client.direct import connect  # at the end only: a supervisor needs no database
+
+    with closing(connect(url, make=False)) as client:
+        running, *waiting = (client.count(JobFilter(state=state)) for state in (State.RUNNING, *_WAITING))
+    waits = sum(waiting)
+    told = f"{'no job waits' if not waits else '1 job waits' if waits == 1 else f'{waits:,} jobs wait'}"
+    return told if not running else f"{told}, {running:,} {'is' if running == 1 else 'are'} running elsewhere or lost"

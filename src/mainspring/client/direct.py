@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from mainspring.clock import Duration
 from mainspring.control import catalog, jobs, read, submit
@@ -13,13 +14,33 @@ from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest
 from mainspring.domain.logline import LogLine
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
-from mainspring.store import Store
+from mainspring.errors import NoDatabase
+from mainspring.store import Store, database_path
 from mainspring.store.doorbell import Listener
 
 
-def connect(url: str) -> DirectClient:
-    """Open a store and a client on it. Raises the StoreError that fits."""
+def connect(url: str, *, make: bool = True) -> DirectClient:
+    """Open a store and a client on it. Raises the StoreError that fits.
+
+    ``make``: whether a database is made where none is; otherwise that is NoDatabase, and nothing is touched.
+    """
+    if not make:
+        _require_database(url)
     return DirectClient(Store.open(url))
+
+
+def _require_database(url: str) -> None:
+    path = database_path(url)
+    if path == ":memory:":
+        return
+    try:
+        there = Path(path).stat().st_size > 0
+    except FileNotFoundError:
+        there = False
+    except OSError:
+        return  # opening it says what is wrong
+    if not there:
+        raise NoDatabase(Path(path).absolute())
 
 
 class DirectClient:

@@ -18,6 +18,7 @@ from mainspring.domain.job import Job, JobFilter, JobRequest
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker
 from mainspring.store import Store, Transaction, catalog, events, jobs, lanes, rows, workers
+from mainspring.store.mark import mark
 from mainspring.store.statements import ROOT, statement
 from tests.contract.engines import Bench
 from tests.contract.stories import Story
@@ -170,6 +171,7 @@ def a_whole_life(story: Story) -> None:
     from mainspring.control import read
 
     store = story.store
+    store.write(mark)
     story.submit_many([JobRequest("send", expires="1h"), JobRequest("mail", delay="5s")])
     for state in State:
         if state is not State.NEW:

@@ -216,6 +216,13 @@ class Dispatch:
         out.drained = self._draining_until is not None and not self.held and not self._reports
         return self._custody.take_out()
 
+    @property
+    def done(self) -> bool:
+        """Whether a drain is over though the store takes nothing: nothing runs, and no end is worth waiting for."""
+        if self._draining_until is None or self.held:
+            return False
+        return not self._reports or self._clock.monotonic() >= self._draining_until
+
     def salvage(self) -> Outbox:
         """What a turn that raised had already decided: wishes to end, and kills. None of it waits for the store."""
         self._extend_idle(self._clock.monotonic())

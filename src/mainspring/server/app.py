@@ -30,6 +30,7 @@ from mainspring.server.routes.health import HealthRoutes
 from mainspring.server.routes.jobs import JobRoutes
 from mainspring.server.web import Web
 from mainspring.store import Store
+from mainspring.store.mark import mark
 
 _PATIENCE_AT_END = 2
 """Seconds that requests at hand may still take."""
@@ -51,7 +52,7 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
         stack.callback(store.close)
         drive = _sweep(store, settings, stack)
         client = DirectClient(store)
-        health = Health(drive, store.clock, lambda: _touch(store), client.workers)
+        health = Health(drive, store.clock, lambda: store.write(mark), client.workers)
         stack.callback(health.close)
         web = Web(routes(client, health), listener.getsockname()[1], store.chance)
         stack.callback(web.close)
@@ -76,12 +77,6 @@ def _sweep(store: Store, settings: Settings, stack: ExitStack) -> Drive:
     stack.callback(thread.join)
     stack.callback(stop.set)
     return drive
-
-
-def _touch(store: Store) -> None:
-    """Take the right to write and give it back, then read: fails where a submit would."""
-    store.write(lambda _: None)
-    store.read(lambda _: None)
 
 
 def _say(text: str) -> None:

@@ -16,6 +16,9 @@ LOOP_PATIENCE = Duration(10 * SECOND)
 
 STORE_PATIENCE = Duration(2 * SECOND)
 
+WRITE_PAUSE = Duration(2 * SECOND)
+"""The store is tried by a durable write at most so often, however many ask; in between the last outcome holds."""
+
 Verdict = dict[str, tuple[bool, str]]
 """Name of a check: whether it is fine, and what there is to say."""
 
@@ -25,39 +28,55 @@ T = TypeVar("T")
 class Health:
     """Looks at the sweeper's loop and at the store.
 
-    ``touch``: takes and gives back the right to write, and reads; raises when either fails. A store that hangs must not
-    hang its doctor, so what asks it runs on a thread of its own.
+    ``write``: a real durable write, which fails where a submit would (a full disk is not seen by less); it raises then.
+    A store that hangs must not hang its doctor, so what asks it runs on a thread of its own.
     """
 
     def __init__(
-        self, sweeper: Drive, clock: Clock, touch: Callable[[], object], workers: Callable[[], list[Worker]]
+        self, sweeper: Drive, clock: Clock, write: Callable[[], object], workers: Callable[[], list[Worker]]
     ) -> None:
         self._sweeper = sweeper
         self._clock = clock
-        self._touch = touch
+        self._write = write
         self._workers = workers
+        self._written_at: Duration | None = None
+        self._refusal: MainspringError | None = None
         self._thread = ThreadPoolExecutor(1, "mainspring-health")
 
     def fit(self) -> Verdict:
         """The checks of /healthz."""
-        store, _ = self._ask(self._touch)
-        return {"store": store, "sweeper": self._loop()}
+        store, refusal = self._ask(self._try_write)
+        return {"store": _with(store, refusal), "sweeper": self._loop()}
 
     def ready(self) -> Verdict:
         """The checks of /readyz."""
-        asked, found = self._ask(self._workers)
-        able = [one for one in found or [] if one.state is WorkerState.ACTIVE and one.tasks]
+        asked, found = self._ask(lambda: (self._try_write(), self._workers()))
+        refusal, known = found or (None, [])
+        able = [one for one in known if one.state is WorkerState.ACTIVE and one.tasks]
         if able:
             tasks = {task for one in able for task in one.tasks}
             said = (True, f"live: {len(able)}; tasks that they run: {len(tasks)}")
         else:
             remedy = "start one: mainspring worker --app MODULE:ATTR"
             said = (False, f"no live worker has reported its tasks yet; {remedy}")
-        return {"store": asked, "sweeper": self._loop(), "workers": said}
+        return {"store": _with(asked, refusal), "sweeper": self._loop(), "workers": said}
 
     def close(self) -> None:
         """Ask nothing more."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _try_write(self) -> MainspringError | None:
+        """Why the store took no write when it was last tried; on the doctor's thread only."""
+        now = self._clock.monotonic()
+        if self._written_at is None or now - self._written_at >= WRITE_PAUSE:
+            try:
+                self._write()
+            except MainspringError as error:
+                self._refusal = error
+            else:
+                self._refusal = None
+            self._written_at = self._clock.monotonic()
+        return self._refusal
 
     def _loop(self) -> tuple[bool, str]:
         still = Duration(self._clock.monotonic() - self._sweeper.last_turn)
@@ -75,3 +94,8 @@ class Health:
             return (False, f"did not answer within {seconds(STORE_PATIENCE):.0f} s"), None
         except MainspringError as error:
             return (False, str(error)), None
+
+
+def _with(asked: tuple[bool, str], refusal: MainspringError | None) -> tuple[bool, str]:
+    """What the store said, and whether it would take a submit."""
+    return asked if refusal is None else (False, str(refusal))

@@ -73,21 +73,36 @@ class Listener:
 
     def __init__(self, bell: Doorbell, name: str) -> None:
         self._bell = bell
-        self._fifo: Path | None = None
+        self._fifo = None if bell.directory is None else bell.directory / name
         self._event = threading.Event()
         self._pipe = -1
-        if bell.directory is None:
+        self._make()
+        if self._pipe < 0:  # no hints from other processes; polling finds everything within its bound
+            self._fifo = None
             bell.enroll(self._event)
+
+    def _make(self) -> None:
+        if self._fifo is None:
             return
-        try:
-            bell.directory.mkdir(parents=True, exist_ok=True)
-            self._fifo = bell.directory / name
+        with suppress(OSError):
+            self._fifo.parent.mkdir(parents=True, exist_ok=True)
             os.mkfifo(self._fifo, 0o600)
             # Read and write, so that it never reports an end when a ringer closes.
             self._pipe = os.open(self._fifo, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
-            self._fifo = None  # no hints here; polling finds everything within its bound
-            bell.enroll(self._event)
+
+    @property
+    def gone(self) -> bool:
+        """Whether somebody has removed the FIFO, so that no ring comes in any more."""
+        return self._pipe >= 0 and self._fifo is not None and not self._fifo.exists()
+
+    def make_again(self) -> None:
+        """Put a new FIFO in the place of one that is gone; ``fileno`` is another one then."""
+        kept, self._pipe = self._pipe, -1
+        self._make()
+        if self._pipe < 0:
+            self._pipe = kept  # to be tried again
+        else:
+            os.close(kept)
 
     def fileno(self) -> int:
         """For selectors; -1 when there is no FIFO."""
@@ -100,6 +115,8 @@ class Listener:
             rung = self._event.wait(limit)
             self._event.clear()
             return rung
+        if self.gone:
+            self.make_again()
         poller = select.poll()
         poller.register(self._pipe, select.POLLIN)
         if not poller.poll(limit * 1000):

@@ -31,7 +31,7 @@ def fresh_store(clock: Clock, chance: Chance, *declared: Catalog) -> Store:
     engine, logs = (SqliteEngine(":memory:", clock=clock, chance=chance, inline=True) for _ in range(2))
     engine.raw.deserialize("main", _image("sqlite"))
     logs.raw.deserialize("main", _image("logs"))
-    store = Store(engine, LogBook(logs), None)
+    store = Store(engine, LogBook(lambda: logs), None)
     for one in declared:
         store.write(lambda tx, one=one: catalog.declare(tx, one))  # type: ignore[misc]
     return store

@@ -28,6 +28,7 @@ from mainspring.engine.held import Limits, Outbox
 from mainspring.errors import AppNotLoadable, MainspringError, ProtocolViolation, StoreError
 from mainspring.faults import InjectedFault
 from mainspring.store import BINARY, Store, Transaction, catalog, workers
+from mainspring.store.doorbell import Listener
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.frames import Channel
 from mainspring.worker.requests import RequestDesk
@@ -110,6 +111,8 @@ class Coordinator:
         self._writing: dict[int, Channel[FromRunner]] = {}
         self._dirty: set[Channel[FromRunner]] = set()
         self._exit = 0
+        self._hung: list[tuple[Listener, Callable[..., None]]] = []
+        self._bells_at = Duration(0)
 
     # --- life -------------------------------------------------------------------------------------------------
 
@@ -117,9 +120,10 @@ class Coordinator:
         """Start runners, turn until drained, stop them."""
         bell = self._store.work_bell.listen(self._incarnation)
         news = self._store.news_bell.listen(self._incarnation)
-        if bell.fileno() >= 0:
-            self._selector.register(bell, selectors.EVENT_READ, self._rung)
-            self._selector.register(news, selectors.EVENT_READ, self._desk.heard)
+        self._hung = [(bell, self._rung), (news, self._desk.heard)]
+        for listener, heard in self._hung:
+            if listener.fileno() >= 0:
+                self._selector.register(listener, selectors.EVENT_READ, heard)
         restore = self._catch_signals()
         try:
             for _ in range(self._options.runners):
@@ -139,6 +143,7 @@ class Coordinator:
         timeout = max(0.0, seconds(self._waiting_for_turn))
         for key, mask in self._selector.select(timeout):
             key.data(key.fileobj, mask)
+        self._hang_again()
         self._start_due_runners()
         self._desk.turn(self._put)
         if self._dispatch is None:
@@ -156,7 +161,7 @@ class Coordinator:
             self._say(f"{type(error).__name__}: {error} Trying again in {seconds(self._backoff):.1f} s.")
             self._waiting_for_turn, self._backoff = self._backoff, Duration(min(_BACKOFF_LONGEST, 2 * self._backoff))
             self._carry_out(dispatch.salvage())
-            return False
+            return dispatch.done
         self._backoff = _BACKOFF_FIRST
         self._carry_out(out)
         self._waiting_for_turn = min([out.wait, self._desk.wait, *self._until_starts()])
@@ -231,6 +236,18 @@ class Coordinator:
             self._dispatch.drain()
         else:
             self._dispatch.hurry()
+
+    def _hang_again(self) -> None:
+        """Bells that somebody has removed, as cleaners of old files do, are made again; looked for once a poll."""
+        now = self._clock.monotonic()
+        if now < self._bells_at:
+            return
+        self._bells_at = Duration(now + self._options.poll)
+        for listener, heard in self._hung:
+            if listener.gone:
+                self._selector.unregister(listener)
+                listener.make_again()
+                self._selector.register(listener, selectors.EVENT_READ, heard)
 
     def _rung(self, listener: object, _: int) -> None:
         listener.drain()  # type: ignore[attr-defined]

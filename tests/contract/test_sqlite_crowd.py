@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from mainspring.clock import Duration, SystemClock
+from mainspring import faults
+from mainspring.clock import SECOND, Duration, SystemClock
 from mainspring.control import read
 from mainspring.control.catalog import declare
 from mainspring.domain.job import JobFilter
 from mainspring.domain.states import State
 from mainspring.errors import StoreBusy
-from mainspring.store import Store
+from mainspring.faults import FaultPoint, InjectedFault
+from mainspring.store import Store, Transaction
 from tests.contract import children
 from tests.contract.engines import unsound
 from tests.contract.stories import SHOP
@@ -140,4 +143,53 @@ def test_the_wait_for_a_lock_is_bounded_and_its_error_says_what_to_do(path: Path
     with stranger, pytest.raises(StoreBusy, match="locked for 10 s"):
         take(store)
     assert take(store) == 1
+    store.close()
+
+
+def number(tx: Transaction) -> int:
+    """Change something: a number is taken from the counter of jobs."""
+    return int(tx.rows("counter/take", name="job", count=1)[0][0])
+
+
+def test_whoever_writes_on_hearing_a_bell_sees_what_it_rang_for(path: Path) -> None:
+    """The bell rings while the commit is under way: its listeners are awake early, and never too early."""
+    ringer, hearer = Store.open(f"sqlite:///{path}"), Store.open(f"sqlite:///{path}", inline=True)
+    bell = hearer.work_bell.listen("hearer")
+    done = threading.Semaphore(0)
+    heard: list[int] = []
+    rung: list[int] = []
+
+    def hear() -> None:
+        while bell.wait(Duration(5 * SECOND)) and len(heard) < 100:
+            heard.append(hearer.write(number))
+            done.release()
+
+    thread = threading.Thread(target=hear)
+    thread.start()
+    for _ in range(100):
+        rung.append(ringer.write(number, rings=ringer.work_bell))
+        assert done.acquire(timeout=20)
+    ringer.work_bell.ring()
+    thread.join(20)
+    assert heard == [one + 1 for one in rung]
+    bell.close()
+    for store in (ringer, hearer):
+        store.close()
+
+
+def test_a_bell_has_rung_when_its_ringer_dies_right_behind_the_commit(path: Path) -> None:
+    store = Store.open(f"sqlite:///{path}")
+    bell = store.work_bell.listen("hearer")
+
+    def die(point: FaultPoint) -> None:
+        raise InjectedFault(point)
+
+    faults.arm(die)
+    try:
+        with pytest.raises(InjectedFault):
+            store.write(number, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell)
+    finally:
+        faults.arm(None)
+    assert bell.wait(Duration(0))
+    bell.close()
     store.close()

@@ -59,8 +59,9 @@ def retry(store: Store, number: int, *, actor: str) -> Job:
         (new,) = born(tx, [jobs.again(tx, number)], actor)
         return _present(tx, new)
 
-    job = store.write(work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT)
-    store.work_bell.ring()
+    job = store.write(
+        work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell
+    )
     store.news_bell.ring()
     return job
 

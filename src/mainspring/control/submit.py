@@ -93,8 +93,8 @@ def _store(store: Store, prepared: Sequence[Prepared], actor: str, parent: JobId
         lambda tx: born(tx, _births(tx, prepared, parent), actor),
         before=FaultPoint.SUBMIT_BEFORE_COMMIT,
         after=FaultPoint.SUBMIT_AFTER_COMMIT,
+        rings=store.work_bell,
     )
-    store.work_bell.ring()
     store.news_bell.ring()
     return ids
 

@@ -82,12 +82,21 @@ class Store:
         *,
         before: FaultPoint | None = None,
         after: FaultPoint | None = None,
+        rings: Doorbell | None = None,
     ) -> T:
         """Run ``work`` in a write transaction; its value is returned once the commit is durable.
 
-        ``before`` and ``after`` name the fault points around the commit.
+        ``before`` and ``after`` name the fault points around the commit. ``rings``: a bell for those who will write on
+        hearing it. They wake up while the disk writes and wait at the lock, so none comes too early.
         """
-        value = self.engine.write(work, before_commit=None if before is None else lambda: faults.hit(before))
+
+        def before_commit() -> None:
+            if before is not None:
+                faults.hit(before)
+            if rings is not None:
+                rings.ring()
+
+        value = self.engine.write(work, before_commit=before_commit)
         if after is not None:
             faults.hit(after)
         return value

@@ -32,6 +32,9 @@ T = TypeVar("T")
 Work = Callable[["Transaction"], T]
 
 _LOCK_PATIENCE = Duration(10 * SECOND)
+_LOCK_PAUSE_FIRST = Duration(50)
+"""Most waits are for one commit of another process, about a millisecond, and somebody may have been woken for it."""
+_LOCK_PAUSE_LONGEST = Duration(2 * MILLISECOND)
 _GROUP = 500
 _IDLE_READERS = 8
 _WAL_KEPT = 64 * 1_048_576
@@ -268,7 +271,8 @@ class SqliteEngine:
             started = self._local.waiting_since = self.clock.monotonic()
         if self.clock.monotonic() - started > _LOCK_PATIENCE:
             return False
-        self.clock.wait(Duration(round(MILLISECOND * (0.2 + 2 * self.chance.fraction()))))
+        pause = min(_LOCK_PAUSE_LONGEST, _LOCK_PAUSE_FIRST * 1.2 ** min(tries, 50))
+        self.clock.wait(Duration(round(pause * (0.5 + self.chance.fraction()))))
         return True
 
     def _check_usable(self) -> None:

@@ -18,6 +18,7 @@ from mainspring.domain.logline import LogChunk, LogLine
 from mainspring.errors import StoreBusy
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction
+from mainspring.store.doorbell import Doorbell
 from mainspring.store.logs import LogBook
 
 T = TypeVar("T")
@@ -185,6 +186,7 @@ class ActorStore(Store):
         *,
         before: FaultPoint | None = None,
         after: FaultPoint | None = None,
+        rings: Doorbell | None = None,
     ) -> T:
         self._meddler.before_write()
 
@@ -193,7 +195,7 @@ class ActorStore(Store):
             self._meddler.in_write()
             return value
 
-        return super().write(slowly, before=before, after=after)
+        return super().write(slowly, before=before, after=after, rings=rings)
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         self._meddler.before_read()

@@ -19,10 +19,10 @@ from mainspring.domain.attempt import Ending, Failure
 from mainspring.domain.ids import JobId, WorkerId
 from mainspring.domain.retry import Retry
 from mainspring.domain.states import Outcome
-from mainspring.domain.task import Catalog, Executor, Task
+from mainspring.domain.task import Catalog, Executor, Lodging, Task
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.claiming import Claimed, Claimer
-from mainspring.engine.held import Limits, Room
+from mainspring.engine.held import Limits, Room, RunnerView
 from mainspring.store import Store, Transaction, catalog, lanes, workers
 from mainspring.store.workers import Hello
 from mainspring.transitions.ended import Report, end
@@ -171,10 +171,11 @@ class HandWorker:
         """Take the next job of a queue; its number."""
 
         def work(tx: Transaction) -> list[Claimed]:
-            room = Room(Limits(slots=1, processes=0), [], shared_open=True, alone_open=False)
+            runner = RunnerView(1, Lodging.SHARED, frozenset())
+            room = Room(Limits(slots=1, processes=0), [], [runner])
             open_lanes = [lane for lane in lanes.all_lanes(tx) if lane.queue == queue]
             claimer = Claimer(self.id, LEASE, f"worker:{self.id}")
-            return claimer.claim(tx, open_lanes, room, None, alone_runner=False, avoid=()).jobs
+            return claimer.claim(tx, open_lanes, room, None, avoid=()).jobs
 
         (claimed,) = self._store.write(work)
         number = claimed.grant.left.job

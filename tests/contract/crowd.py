@@ -27,8 +27,9 @@ from mainspring.domain.job import JobFilter, JobRequest
 from mainspring.domain.logline import LogChunk
 from mainspring.domain.retry import Retry
 from mainspring.domain.states import Outcome
+from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimer, Claims
-from mainspring.engine.held import Limits, Room
+from mainspring.engine.held import Limits, Room, RunnerView
 from mainspring.errors import IllegalState
 from mainspring.store import Store, Transaction, lanes, rows
 from mainspring.transitions.ended import Report, end
@@ -80,10 +81,11 @@ class Member:
 
     def work(self, chance: SeededChance, claimer: Claimer, mine: list[int]) -> None:
         """A turn of a worker: claim what is there, end it at once."""
-        room = Room(Limits(10, 10), [], shared_open=True, alone_open=True)
+        runners = [RunnerView(1, Lodging.SHARED, frozenset()), RunnerView(2, Lodging.PROCESS, frozenset())]
+        room = Room(Limits(10, 10), [], runners)
 
         def claim(tx: Transaction) -> Claims:
-            return claimer.claim(tx, lanes.all_lanes(tx), room, None, alone_runner=False, avoid=())
+            return claimer.claim(tx, lanes.all_lanes(tx), room, None, avoid=())
 
         claimed = [
             (one.grant.left.job, one.grant.claim, one.grant.left.attempt + 1) for one in self.store.write(claim).jobs

@@ -12,7 +12,7 @@ from mainspring.domain.job import JobRequest
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimer, Claims
-from mainspring.engine.held import Limits, Room
+from mainspring.engine.held import Limits, Room, RunnerView
 from mainspring.store import Transaction, jobs, lanes
 from tests.contract.stories import LEASE, Story
 
@@ -24,16 +24,17 @@ def claim(
     processes: int = 100,
     known: Sequence[str] | None = None,
     queues: Collection[str] = (),
-    alone: bool = False,
+    kinds: Collection[Lodging] = (Lodging.SHARED, Lodging.PROCESS),
     avoid: Collection[JobId] = (),
 ) -> Claims:
-    """What a worker with this much room gets."""
-    room = Room(Limits(slots, processes), [], shared_open=True, alone_open=True)
+    """What a worker with this much room gets. ``kinds``: of its runners, which are all idle."""
+    runners = [RunnerView(number, kind, frozenset()) for number, kind in enumerate(kinds)]
+    room = Room(Limits(slots, processes), [], runners)
     claimer = Claimer(story.worker, LEASE, f"worker:{story.worker}")
 
     def work(tx: Transaction) -> Claims:
         lanes_ = [lane for lane in lanes.all_lanes(tx) if not queues or lane.queue in queues]
-        return claimer.claim(tx, lanes_, room, known, alone_runner=alone, avoid=avoid)
+        return claimer.claim(tx, lanes_, room, known, avoid=avoid)
 
     return story.store.write(work)
 
@@ -116,19 +117,24 @@ def test_an_expired_job_is_not_started_but_ended(story: Story) -> None:
     assert story.moves(late)[-1] == ("expire", "queued", "dead")
 
 
-def test_a_job_that_must_be_alone_waits_for_a_runner_of_its_own(story: Story) -> None:
-    suspects = [story.running(), story.running()]
+def test_jobs_that_must_be_alone_get_a_runner_each_and_are_counted_until_there_are_enough(story: Story) -> None:
+    suspects = [story.running() for _ in range(7)]
     story.end_all([story.ending(job, Outcome.CRASHED, shared=1) for job in suspects])
     other = story.submit()
     got = claim(story)
     assert order(got) == [other]
-    assert got.alone_waits
-    alone = claim(story, alone=True)
-    assert order(alone) == suspects[:1], "one at a time"
+    assert got.waits == {Lodging.ALONE: 4}, "so many at once"
+    alone = claim(story, kinds=[Lodging.ALONE] * 2)
+    assert order(alone) == suspects[:2]
     assert alone.jobs[0].lodging is Lodging.ALONE
-    story.claims[suspects[0]] = alone.jobs[0].grant.claim
-    story.end_all([story.ending(suspects[0], Outcome.SUCCEEDED)], alone=True)
-    assert order(claim(story, alone=True)) == suspects[1:]
+    assert (alone.waits, alone.more) == ({Lodging.ALONE: 2}, True)
+
+
+def test_a_job_with_a_process_of_its_own_is_not_claimed_before_there_is_a_runner_for_it(story: Story) -> None:
+    own, shared = story.submit("crunch"), story.submit("send")
+    got = claim(story, kinds=[Lodging.SHARED])
+    assert (order(got), got.waits) == ([shared], {Lodging.PROCESS: 1})
+    assert order(claim(story)) == [own]
 
 
 def test_a_claim_numbers_the_attempt_and_holds_a_lease(story: Story) -> None:

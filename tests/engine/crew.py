@@ -11,6 +11,7 @@ from mainspring.domain.frame import Start
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobRequest
 from mainspring.domain.states import Outcome
+from mainspring.domain.task import Lodging
 from mainspring.engine.dispatch import Timing
 from mainspring.testing.image import fresh_store
 from mainspring.testing.ledger import Ledger, Run
@@ -127,13 +128,13 @@ class Crew:
 
     # --- what a worker needs ----------------------------------------------------------------------------------
 
-    def start_runner(self, worker: SimulatedWorker, number: int, *, alone: bool) -> Runner:
+    def start_runner(self, worker: SimulatedWorker, number: int, lodging: Lodging) -> Runner:
         runner = ScriptedRunner(
             number,
             worker.name,
             self.clock,
             CATALOG,
-            alone=alone,
+            lodging=lodging,
             delay=at_once,
             ledger=self.ledger,
             cast=self._part,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration
 from mainspring.domain.states import Cause, Charge, Outcome, State
 from mainspring.store import audit
@@ -136,18 +134,53 @@ def test_a_runner_that_does_not_answer_is_killed_and_its_neighbours_are_released
     assert crew.outcomes(neighbour) == [Outcome.RELEASED, Outcome.SUCCEEDED]
 
 
-def test_jobs_that_went_down_together_run_again_alone_and_one_by_one():
+def test_jobs_that_went_down_together_run_again_each_alone_in_a_runner_and_some_side_by_side():
     crew = Crew("alpha")
-    jobs = crew.submit("slow", *[lasting(30)] * 6, count=3)
+    jobs = crew.submit("slow", *[lasting(30)] * 12, count=6)
     crew.run(SECOND)
     crew.runners[0].die(None, {"signal": "SIGSEGV"})
+    crew.run(Duration(20 * SECOND))
+    runs = [run for job in jobs for run in crew.runs(job)[1:]]
+    assert len({run.runner for run in runs}) == len(runs) == 4, "so many at once, each with a runner to itself"
     crew.run(Duration(2 * MINUTE))
-    runs = sorted((run.started, run.ended, run.runner) for job in jobs for run in crew.runs(job)[1:])
-    assert len(runs) == 3
-    assert all(before[1] is not None and before[1] <= after[0] for before, after in itertools.pairwise(runs))
     for job in jobs:
         assert [attempt.charge for attempt in crew.client.attempts(job)] == [Charge.SUSPECT, Charge.ATTEMPT]
         assert crew.job(job).state is State.SUCCEEDED
+    assert len(crew.workers["alpha"].runners) == 1, "runners for jobs alone are kept only while there are such jobs"
+
+
+def test_a_suspect_that_never_ends_does_not_hold_up_the_others():
+    crew = Crew("alpha")
+    hung, *others = crew.submit("slow", *[lasting(600)] * 6, lasting(7200), *[lasting(1)] * 5, count=6)
+    crew.run(SECOND)
+    crew.runners[0].die(None, {"signal": "SIGSEGV"})
+    crew.run(Duration(10 * SECOND))
+    assert crew.outcomes(hung) == [Outcome.CRASHED, None]
+    assert all(crew.outcomes(job) == [Outcome.CRASHED, Outcome.SUCCEEDED] for job in others)
+
+
+def test_jobs_with_a_process_of_their_own_do_not_go_down_with_the_shared_runner():
+    crew = Crew("alpha")
+    assert len(crew.workers["alpha"].runners) == 1
+    (own,) = crew.submit("own", lasting(3))
+    (shared,) = crew.submit("slow", lasting(3), lasting(1))
+    crew.run(SECOND)
+    (first,) = crew.runs(shared)
+    next(one for one in crew.runners if one.name == first.runner).die(None, {"signal": "SIGSEGV"})
+    crew.run(Duration(10 * SECOND))
+    assert crew.outcomes(own) == [Outcome.SUCCEEDED]
+    assert crew.outcomes(shared) == [Outcome.CRASHED, Outcome.SUCCEEDED]
+
+
+def test_jobs_that_went_down_with_the_runner_of_processes_run_again_and_are_not_charged_an_attempt():
+    crew = Crew("alpha")
+    (own,) = crew.submit("own", lasting(3), lasting(1))
+    crew.run(SECOND)
+    (first,) = crew.runs(own)
+    next(one for one in crew.runners if one.name == first.runner).die(None, {"signal": "SIGKILL"})
+    crew.run(Duration(10 * SECOND))
+    assert [attempt.charge for attempt in crew.client.attempts(own)] == [Charge.SUSPECT, Charge.ATTEMPT]
+    assert crew.outcomes(own) == [Outcome.CRASHED, Outcome.SUCCEEDED]
 
 
 # --- a store that can't be written ------------------------------------------------------------------------------------

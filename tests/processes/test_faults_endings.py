@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from mainspring.domain.job import JobFilter
-from mainspring.domain.states import Outcome, State
+from mainspring.domain.states import Charge, Outcome, State
 from mainspring.errors import IllegalState
 from tests.processes.world.driver import World, is_zombie
 
@@ -180,6 +180,42 @@ def test_a_job_that_kills_its_shared_runner_is_found_and_its_neighbours_end_well
     assert set(world.outcomes(culprit)) == {Outcome.CRASHED}
     assert all(len(world.attempts(job)) <= 2 for job in neighbours), "no neighbour goes down twice"
     assert worker.status is None
+
+
+def test_a_suspect_that_hangs_does_not_hold_up_the_other_suspects(world: World) -> None:
+    world.worker(slots=10)
+    hung = world.submit("nap", seconds=1000)
+    neighbours = world.submit_many("nap", [{"seconds": 0.5}] * 6)
+    culprit = world.submit("die_shared")
+    assert set(world.until_ended(neighbours, within=20).values()) == {State.SUCCEEDED}
+    world.until_state(culprit, State.DEAD, within=20)
+    assert world.job(hung).state is State.RUNNING
+    assert all(world.outcomes(job) == [Outcome.CRASHED, Outcome.SUCCEEDED] for job in neighbours)
+    assert world.outcomes(hung) == [Outcome.CRASHED, None]
+
+
+def test_commands_and_processes_live_on_when_the_shared_runner_crashes(world: World) -> None:
+    world.worker(slots=10)
+    own = [world.submit("nap_process", seconds=1.5), world.submit("shell", script="sleep 1.5; echo done")]
+    world.started(own[0])
+    world.until_state(own[1], State.RUNNING)
+    culprit = world.submit("die_shared")
+    world.until_state(culprit, State.DEAD, within=20)
+    assert set(world.until_ended(own).values()) == {State.SUCCEEDED}
+    assert [world.outcomes(job) for job in own] == [[Outcome.SUCCEEDED]] * 2
+    assert world.log_of(own[1]) == "done\n"
+
+
+def test_what_went_down_with_the_runner_of_processes_runs_again_and_is_not_charged_an_attempt(world: World) -> None:
+    world.worker("solid", slots=4)
+    own = [world.submit("nap_process", seconds=0.7), world.submit("shell", script="sleep 0.7")]
+    world.started(own[0])
+    world.eventually(lambda: len(world.active()["solid"].pids["runners"]) == 2, what="the runner of processes")
+    os.kill(world.active()["solid"].pids["runners"][1], signal.SIGKILL)
+    assert set(world.until_ended(own).values()) == {State.SUCCEEDED}
+    for job in own:
+        first, second = world.attempts(job)
+        assert (first.outcome, first.charge, second.outcome) == (Outcome.CRASHED, Charge.SUSPECT, Outcome.SUCCEEDED)
 
 
 def test_a_killed_runner_is_replaced_and_its_jobs_run_again(world: World) -> None:

@@ -17,7 +17,7 @@ from mainspring.clock import MILLISECOND, SECOND, Duration
 from mainspring.errors import ProtocolViolation
 from mainspring.process import descendants
 from mainspring.worker.forensics import RunnerDeath
-from mainspring.worker.runners import GUARD, RestartPacer, RunnerProcess, RunnerSpec
+from mainspring.worker.runners import GUARD, RunnerProcess, RunnerSpec
 from tests.processes.runners.driver import driving, eventually, spin_up
 from tests.processes.runners.looking import alive, open_files, resident, variables_of
 
@@ -274,13 +274,3 @@ def test_neither_guard_nor_runner_inherits_what_is_open_here(tmp_path: Path):
         with driving() as driver:
             for pid in (driver.process.guard_pid, driver.process.pid):
                 assert file.name not in open_files(pid)
-
-
-def test_restarts_slow_down_while_runners_die_young_and_recover():
-    pacer = RestartPacer()
-    young, old = Duration(2 * SECOND), Duration(60 * SECOND)
-    waits = [pacer.after_death(young) for _ in range(12)]
-    assert waits[:4] == [100_000, 200_000, 400_000, 800_000]
-    assert waits[-1] == 30 * SECOND
-    assert pacer.after_death(old) == 0
-    assert pacer.after_death(young) == 100 * MILLISECOND

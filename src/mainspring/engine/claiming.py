@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
@@ -27,11 +28,16 @@ class Claimed(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """The result of a look: what was claimed, whether more waits than fits, and whether a job waits to be alone."""
+    """The result of a look: what was claimed, whether more waits than fits, and how many wait for a runner alone."""
 
     jobs: list[Claimed]
     more: bool
-    alone_waits: bool
+    waits: Counter[Lodging]
+
+
+def nothing(*, more: bool) -> Claims:
+    """Nothing was claimed."""
+    return Claims([], more, Counter())
 
 
 class Claimer:
@@ -43,23 +49,22 @@ class Claimer:
         self._actor = actor
         self._policies: dict[int, rows.Policy] = {}
 
-    def claim(  # noqa: PLR0913
+    def claim(
         self,
         tx: Transaction,
         open_lanes: Sequence[Lane],
         room: Room,
         known: Sequence[str] | None,
         *,
-        alone_runner: bool,
         avoid: Container[JobId],
     ) -> Claims:
         """Take the first jobs of these lanes, best first, as far as there is room.
 
         ``known``: only these tasks; ``avoid``: jobs of which an older attempt still lives here, fenced.
         """
-        chosen, more, alone_waits = self._choose(tx, open_lanes, room, known, alone_runner=alone_runner, avoid=avoid)
+        chosen, more, waits = self._choose(tx, open_lanes, room, known, avoid)
         if not chosen:
-            return Claims([], more, alone_waits)
+            return Claims([], more, waits)
         left = {row.job: row for row in jobs.leave_ready(tx, list(chosen))}
         loads = jobs.load(tx, list(left))
         grants: list[tuple[Grant, Load, Lodging]] = []
@@ -72,37 +77,37 @@ class Claimer:
                 grants.append((Grant(row, tx.chance.claim_id()), load, lodging))  # type: ignore[arg-type]
         until = Instant(tx.now + self._lease)
         jobs.enter_leased(tx, [grant for grant, _, _ in grants], self._worker, until, self._actor)
-        return Claims([self._claimed(tx, *one) for one in grants], more, alone_waits)
+        return Claims([self._claimed(tx, *one) for one in grants], more, waits)
 
-    def _choose(  # noqa: PLR0913
+    def _choose(
         self,
         tx: Transaction,
         open_lanes: Sequence[Lane],
         room: Room,
         known: Sequence[str] | None,
-        *,
-        alone_runner: bool,
         avoid: Container[JobId],
-    ) -> tuple[dict[JobId, Lodging], bool, bool]:
-        """The best jobs over all lanes, in order; whether more may wait than fits; whether one waits to be alone."""
-        found, alone_waits, full = [], False, False
+    ) -> tuple[dict[JobId, Lodging], bool, Counter[Lodging]]:
+        """The best jobs over all lanes, in order; whether more may wait than fits; how many wait for a runner alone."""
+        found, full = [], False
         for lane in open_lanes:
-            limit = room.of(lane.lodging)
-            if lane.lodging is Lodging.ALONE and not alone_runner:
-                alone_waits = alone_waits or bool(jobs.heads(tx, lane.id, 1, known))
-                continue
+            limit = room.reach(lane.lodging)
             full = full or not limit
             if limit:
                 found += [(*head, lane.lodging) for head in jobs.heads(tx, lane.id, limit, known)]
         if len(open_lanes) > 1:
             found.sort()
         chosen: dict[JobId, Lodging] = {}
+        waits: Counter[Lodging] = Counter()
         for _, _, job, lodging in found:
-            if room.of(lodging) and job not in avoid:
+            if job in avoid:
+                continue
+            if room.of(lodging):
                 room.take(lodging)
                 chosen[job] = lodging
-        full = full or any(room.of(lane.lodging) == 0 for lane in open_lanes) or len(chosen) < len(found)
-        return chosen, full, alone_waits
+            elif waits[lodging] < room.reach(lodging):
+                waits[lodging] += 1
+        full = full or any(room.reach(lane.lodging) == 0 for lane in open_lanes) or len(chosen) < len(found)
+        return chosen, full, waits
 
     def _claimed(self, tx: Transaction, grant: Grant, load: Load, lodging: Lodging) -> Claimed:
         policy = self._policies.get(load.policy)

@@ -28,7 +28,7 @@ from mainspring.domain.logline import LOG_LIMIT
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
 from mainspring.domain.worker import WorkerState
-from mainspring.engine.claiming import Claimed, Claimer, Claims
+from mainspring.engine.claiming import Claimed, Claimer, Claims, nothing
 from mainspring.engine.enforce import Enforcer
 from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerView
 from mainspring.engine.intake import LogIntake
@@ -122,9 +122,9 @@ class Dispatch:
 
     # --- what the shell tells ---------------------------------------------------------------------------------
 
-    def add_runner(self, number: int, tasks: Sequence[str], *, alone: bool = False) -> None:
-        """A runner said hello."""
-        self._runners[number] = RunnerView(number, alone, frozenset(tasks))
+    def add_runner(self, number: int, tasks: Sequence[str], lodging: Lodging = Lodging.SHARED) -> None:
+        """A runner said hello. ``lodging``: the jobs that it is for."""
+        self._runners[number] = RunnerView(number, lodging, frozenset(tasks))
         self._fresh = True
         self._hungry = True
         self._catalog = ""  # look again at which tasks the worker as a whole knows
@@ -136,9 +136,9 @@ class Dispatch:
         if runner is None:
             return
         self._hungry = True
-        sharing = [held for held in runner.jobs.values() if held.lodging is not Lodging.PROCESS]
+        # Jobs with a process of their own run no code in their runner, so that none of them can be the culprit.
+        others = 1 if runner.lodging is Lodging.PROCESS else len(runner.jobs) - 1
         for held in list(runner.jobs.values()):
-            others = 1 if held.lodging is Lodging.PROCESS else len(sharing) - 1
             self._end_with_runner(runner, held, failure, others, lost=lost)
 
     def receive(self, number: int, frame: Frame) -> None:
@@ -243,7 +243,7 @@ class Dispatch:
                 jobs.note_details(
                     tx, [(text, job, self.held[job].claim) for job, text in self._details.items() if job in self.held]
                 )
-            claims = Claims([], more=False, alone_waits=False)
+            claims = nothing(more=False)
             if need.claim or promoted or lost:
                 claims = self._claim(tx, room)
             return settled, held, lost, claims, promoted
@@ -262,7 +262,7 @@ class Dispatch:
         self._again = promoted == BATCH
         self._hungry = claims.more or self._again if (need.claim or promoted or lost) else self._hungry
         self._custody.out.news |= bool(reports or lost or claims.jobs or promoted)
-        self._custody.out.start_alone = claims.alone_waits
+        self._custody.want(claims.waits)
         self._tell_settled(settled)
         self._expect(settled, monotonic)
         if held is not None:
@@ -296,13 +296,12 @@ class Dispatch:
 
     def _claim(self, tx: Transaction, room: Room) -> Claims:
         if self._draining_until is not None or not self._runners:
-            return Claims([], more=False, alone_waits=False)
+            return nothing(more=False)
         if not room.total:
-            return Claims([], more=True, alone_waits=False)  # still hungry: the next end makes room
+            return nothing(more=True)  # still hungry: the next end makes room
         if self._lane_count < 0:
             self._read_lanes(tx)
-        alone = any(runner.alone and not runner.recycling for runner in self._runners.values())
-        return self._claimer.claim(tx, self._lanes, room, self._known, alone_runner=alone, avoid=self.held)
+        return self._claimer.claim(tx, self._lanes, room, self._known, avoid=self.held)
 
     def _read_lanes(self, tx: Transaction) -> None:
         every = lanes.all_lanes(tx)
@@ -478,7 +477,7 @@ class Dispatch:
     def _retire_alone(self, poll: Poll | None) -> None:
         """A runner for jobs that must be alone is only kept while there are some."""
         for runner in self._runners.values():
-            if runner.alone and not runner.jobs and not runner.recycling and poll is not None and not self._fresh:
+            if runner.lodging is Lodging.ALONE and runner.open and poll is not None and not self._fresh:
                 runner.recycling = True
                 self._custody.out.retire.append(runner.number)
         self._fresh = False

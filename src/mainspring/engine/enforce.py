@@ -88,7 +88,7 @@ class Enforcer:
             )
         if not runner.recycling:
             runner.recycling = True
-            if not runner.alone:
+            if runner.lodging is Lodging.SHARED:
                 self._custody.out.replace.append(runner.number)
         self.left(runner)
 

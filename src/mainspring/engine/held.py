@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -37,12 +38,13 @@ class Held(msgspec.Struct):
 class RunnerView(msgspec.Struct):
     """A runner as dispatch sees it.
 
-    ``recycling``: gets no more starts; ``pinged_at``: a ping waits for its pong since then; ``doomed``: it was killed
-    on purpose, so that its other jobs are innocent.
+    ``lodging``: the kind of room it has; one of ALONE takes a single job at a time. ``recycling``: gets no more starts;
+    ``pinged_at``: a ping waits for its pong since then; ``doomed``: it was killed on purpose, so that its other jobs
+    are innocent.
     """
 
     number: int
-    alone: bool
+    lodging: Lodging
     tasks: frozenset[str]
     jobs: dict[JobId, Held] = {}
     recycling: bool = False
@@ -50,12 +52,21 @@ class RunnerView(msgspec.Struct):
     pings: int = 0
     doomed: bool = False
 
+    @property
+    def open(self) -> bool:
+        """Whether it takes one more job."""
+        return not self.recycling and (self.lodging is not Lodging.ALONE or not self.jobs)
+
 
 class Limits(msgspec.Struct, frozen=True):
-    """Room of a worker: jobs in all, and of these at most so many with a process of their own."""
+    """Room of a worker: jobs in all, of these at most so many with a process of their own, and so many alone.
+
+    More than one job may be alone in its runner at a time, so that one that hangs there does not stop the others.
+    """
 
     slots: int
     processes: int
+    alone: int = 4
 
 
 class Outbox(msgspec.Struct):
@@ -63,9 +74,9 @@ class Outbox(msgspec.Struct):
 
     ``frames``: to send, by runner; ``kill``: runners to end now; ``replace``: runners that take no more jobs, for which
     new ones are to be started; ``extend``: runners whose guard may wait until this monotonic instant;
-    ``start_alone`` and ``retire``: a runner for jobs that must be alone is needed, or no longer needed;
-    ``notes``: sentences for the worker's log; ``news``: something was recorded; ``drained``: nothing runs any more;
-    ``wait``: until the next turn at most.
+    ``wanted``: how many runners of a kind there should be, where that has grown; ``retire``: runners that are not
+    needed any more; ``notes``: sentences for the worker's log; ``news``: something was recorded; ``drained``: nothing
+    runs any more; ``wait``: until the next turn at most.
     """
 
     frames: list[tuple[int, Frame]] = []
@@ -73,7 +84,7 @@ class Outbox(msgspec.Struct):
     replace: list[int] = []
     extend: list[int] = []
     extend_until: Duration = Duration(0)
-    start_alone: bool = False
+    wanted: dict[Lodging, int] = {}
     retire: list[int] = []
     notes: list[str] = []
     news: bool = False
@@ -81,28 +92,40 @@ class Outbox(msgspec.Struct):
     wait: Duration = Duration(0)
 
 
+ON_DEMAND = (Lodging.PROCESS, Lodging.ALONE)
+"""Runners of these kinds are started when a job needs one; shared ones are there from the start."""
+
+
 class Room:
     """How many more jobs may be claimed now, by kind of lodging."""
 
-    def __init__(self, limits: Limits, held: Iterable[Held], *, shared_open: bool, alone_open: bool) -> None:
-        jobs = list(held)
-        processes = sum(1 for one in jobs if one.lodging is Lodging.PROCESS)
-        alone = sum(1 for one in jobs if one.lodging is Lodging.ALONE)
-        self.total = max(0, limits.slots - len(jobs))
-        self._by_lodging = {
-            Lodging.SHARED: self.total if shared_open else 0,
-            Lodging.PROCESS: max(0, limits.processes - processes) if shared_open else 0,
-            Lodging.ALONE: 1 - alone if alone_open else 0,
+    def __init__(self, limits: Limits, held: Iterable[Held], runners: Collection[RunnerView]) -> None:
+        jobs = Counter(one.lodging for one in held)
+        self.total = max(0, limits.slots - jobs.total())
+        allowed = {Lodging.SHARED: limits.slots, Lodging.PROCESS: limits.processes, Lodging.ALONE: limits.alone}
+        self._left = {lodging: most - jobs[lodging] for lodging, most in allowed.items()}
+        open_runners = Counter(runner.lodging for runner in runners if runner.open)
+        self._housed = {
+            Lodging.SHARED: limits.slots if open_runners[Lodging.SHARED] else 0,
+            Lodging.PROCESS: limits.slots if open_runners[Lodging.PROCESS] else 0,
+            Lodging.ALONE: open_runners[Lodging.ALONE],
         }
 
     def of(self, lodging: Lodging) -> int:
-        """How many more of this kind."""
-        return max(0, min(self.total, self._by_lodging[lodging]))
+        """How many more of this kind, in the runners that are open."""
+        return max(0, min(self.total, self._left[lodging], self._housed[lodging]))
+
+    def reach(self, lodging: Lodging) -> int:
+        """How many more of this kind, if all the runners were there that are started on demand."""
+        if lodging not in ON_DEMAND:
+            return self.of(lodging)
+        return max(0, min(self.total, self._left[lodging]))
 
     def take(self, lodging: Lodging) -> None:
         """One was claimed."""
         self.total -= 1
-        self._by_lodging[lodging] -= 1
+        self._left[lodging] -= 1
+        self._housed[lodging] -= 1
 
 
 class Custody:
@@ -120,15 +143,20 @@ class Custody:
 
     def room(self, limits: Limits) -> Room:
         """How many more jobs may be claimed now."""
-        shared_open = any(not runner.alone and not runner.recycling for runner in self.runners.values())
-        return Room(limits, self.held.values(), shared_open=shared_open, alone_open=True)
+        return Room(limits, self.held.values(), self.runners.values())
+
+    def want(self, waits: Mapping[Lodging, int]) -> None:
+        """So many jobs wait only for a runner of their kind: a process runner has room for all, others for one each."""
+        for lodging in ON_DEMAND:
+            if waits.get(lodging):
+                there = sum(runner.lodging is lodging and not runner.recycling for runner in self.runners.values())
+                self.out.wanted[lodging] = there + waits[lodging] if lodging is Lodging.ALONE else 1
 
     def runner_for(self, lodging: Lodging) -> RunnerView:
         """The open runner with the fewest jobs."""
-        wanted = lodging is Lodging.ALONE
         best: RunnerView | None = None
         for one in self.runners.values():
-            if one.alone is wanted and not one.recycling and (best is None or len(one.jobs) < len(best.jobs)):
+            if one.lodging is lodging and one.open and (best is None or len(one.jobs) < len(best.jobs)):
                 best = one
         if best is None:
             raise AssertionError(f"claimed a job without a runner for it: {lodging}")

@@ -15,7 +15,7 @@ from mainspring.domain.attempt import Failure
 from mainspring.domain.frame import Cancel, Ended, Log, Progress, Start, Stuck
 from mainspring.domain.ids import ClaimId
 from mainspring.domain.states import Outcome
-from mainspring.domain.task import Catalog, Executor
+from mainspring.domain.task import Catalog, Executor, Lodging
 from mainspring.errors import MainspringError
 from mainspring.runner.conclusion import raised, refused, returned, stopped
 from mainspring.runner.output import JobLog
@@ -75,7 +75,7 @@ class CodeRunner(Runner):
         replaced: dict[str, Callable[..., Any]],
         pause: Pause,
         *,
-        alone: bool,
+        lodging: Lodging,
     ) -> None:
         self._tasks = {task.name: task for task in app.tasks.values()}
         self._loop = loop
@@ -83,7 +83,7 @@ class CodeRunner(Runner):
         self._pause = pause
         self._running: dict[ClaimId, Running] = {}
         self._heed_by: dict[ClaimId, Duration] = {}
-        super().__init__(number, f"runner {number}", clock, catalog, alone=alone, delay=at_once)
+        super().__init__(number, f"runner {number}", clock, catalog, lodging=lodging, delay=at_once)
 
     # --- Desk: output and reports of running code -------------------------------------------------------------
 
@@ -200,6 +200,9 @@ class CodeRunner(Runner):
                 self._over(running, stopped(running, running.asked or Outcome.CANCELLED))
             else:
                 self.say(Stuck(running.job, claim))
+
+    def runs(self, claim: ClaimId) -> bool:
+        return claim in self._running
 
     def idle(self) -> bool:
         return not self._running

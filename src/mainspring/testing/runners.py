@@ -24,7 +24,7 @@ from mainspring.domain.frame import (
     Stop,
 )
 from mainspring.domain.ids import ClaimId
-from mainspring.domain.task import Catalog
+from mainspring.domain.task import Catalog, Lodging
 from mainspring.testing.virtual import NEVER, Pipe, VirtualClock
 from mainspring.worker.forensics import RunnerDeath
 
@@ -44,11 +44,11 @@ class Runner:
     """
 
     def __init__(  # noqa: PLR0913 - composition
-        self, number: int, name: str, clock: VirtualClock, catalog: Catalog, *, alone: bool, delay: Delay
+        self, number: int, name: str, clock: VirtualClock, catalog: Catalog, *, lodging: Lodging, delay: Delay
     ) -> None:
         self.number = number
         self.name = name
-        self.alone = alone
+        self.lodging = lodging
         self.clock = clock
         self.catalog = catalog
         self.deadline: Duration | None = None
@@ -168,6 +168,10 @@ class Runner:
 
     def answered(self, frame: Answer) -> None:
         """A request was answered."""
+
+    def runs(self, claim: ClaimId) -> bool:
+        """Whether this attempt is in it."""
+        raise NotImplementedError
 
     def idle(self) -> bool:
         """Whether no job is in it."""

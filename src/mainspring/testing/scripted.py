@@ -14,7 +14,7 @@ from mainspring.domain.ids import ClaimId
 from mainspring.domain.job import JobRequest
 from mainspring.domain.logline import LogChunk
 from mainspring.domain.states import Outcome
-from mainspring.domain.task import Catalog, Executor
+from mainspring.domain.task import Catalog, Executor, Lodging
 from mainspring.testing.ledger import Ledger, Run, Wish, signature
 from mainspring.testing.runners import Delay, Runner
 from mainspring.testing.virtual import NEVER, VirtualClock
@@ -60,12 +60,12 @@ class ScriptedRunner(Runner):
         clock: VirtualClock,
         catalog: Catalog,
         *,
-        alone: bool,
+        lodging: Lodging,
         delay: Delay,
         ledger: Ledger,
         cast: Callable[[Start], Part],
     ) -> None:
-        super().__init__(number, f"{worker}/{number}", clock, catalog, alone=alone, delay=delay)
+        super().__init__(number, f"{worker}/{number}", clock, catalog, lodging=lodging, delay=delay)
         self._worker = worker
         self._ledger = ledger
         self._cast = cast
@@ -209,6 +209,9 @@ class ScriptedRunner(Runner):
         for play in self.playing.values():
             play.ends_at = min(play.ends_at, Duration(self.clock.monotonic() + length))
             self._remind(play.ends_at, play.frame.claim)
+
+    def runs(self, claim: ClaimId) -> bool:
+        return claim in self.playing
 
     def idle(self) -> bool:
         return not self.playing

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from mainspring.chance import SeededChance
 from mainspring.clock import DAY, Duration, Instant
+from mainspring.domain.task import Lodging
 from mainspring.errors import WaitTimeout
+from mainspring.runner.running import here
 from mainspring.store import audit, workers
 from mainspring.testing.coderunner import CodeRunner
 from mainspring.testing.desk import waits_for_news
@@ -161,7 +163,7 @@ class Stage:
 
     # --- what the worker needs of its world -------------------------------------------------------------------
 
-    def start_runner(self, worker: SimulatedWorker, number: int, *, alone: bool) -> Runner:
+    def start_runner(self, worker: SimulatedWorker, number: int, lodging: Lodging) -> Runner:
         """A new runner in this process."""
         return CodeRunner(
             number,
@@ -171,7 +173,7 @@ class Stage:
             self.loop,
             self.replaced,
             lambda length, unless: self.until(Duration(self.clock.monotonic() + length), unless),
-            alone=alone,
+            lodging=lodging,
         )
 
     def may_read(self) -> int:
@@ -194,6 +196,8 @@ class Stage:
         self.worker = self._new_worker()
 
     def crash_runner(self) -> None:
-        """As if a job had killed the shared process that it ran in."""
+        """As if the job that asks, or else some job in a shared runner, had killed the process that it runs in."""
+        asking = here.get()
         for runner in self._runners():
-            runner.die(None, {"signal": "SIGKILL"})
+            if runner.runs(asking.claim) if asking else runner.lodging is Lodging.SHARED:
+                runner.die(None, {"signal": "SIGKILL"})

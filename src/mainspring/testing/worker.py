@@ -15,7 +15,7 @@ from mainspring.client.direct import DirectClient
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, from_seconds, seconds
 from mainspring.domain.frame import Frame, FromRunner, Hello, Request, Stop
 from mainspring.domain.ids import WorkerId
-from mainspring.domain.task import Catalog
+from mainspring.domain.task import Catalog, Lodging
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.dispatch import Dispatch, Timing
 from mainspring.engine.held import Limits, Outbox
@@ -24,7 +24,7 @@ from mainspring.store import BINARY, Store, Transaction, catalog, workers
 from mainspring.testing.runners import Runner
 from mainspring.testing.virtual import NEVER
 from mainspring.worker.requests import RequestDesk
-from mainspring.worker.runners import RestartPacer
+from mainspring.worker.roster import Roster
 
 FIRST_BACKOFF = Duration(100 * MILLISECOND)
 LONGEST_BACKOFF = Duration(5 * SECOND)
@@ -43,7 +43,7 @@ class WorkerPlan(msgspec.Struct, frozen=True):
 class Host(Protocol):
     """What a worker needs of the world around it."""
 
-    def start_runner(self, worker: SimulatedWorker, number: int, *, alone: bool) -> Runner:
+    def start_runner(self, worker: SimulatedWorker, number: int, lodging: Lodging) -> Runner:
         """A new runner process."""
         ...
 
@@ -79,17 +79,10 @@ class SimulatedWorker:
         self._clock = clock
         self._chance = chance
         self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job), clock)
-        self._pacer = RestartPacer()
-        self._alone: set[int] = set()
-        self._retired: set[int] = set()
-        self._replaced: set[int] = set()
-        self._born: dict[int, Duration] = {}
-        self._start_at: list[Duration] = []
-        self._next_number = 1
+        self._roster = Roster(plan.runners)
         self._backoff = FIRST_BACKOFF
         self._signals = 0
-        for _ in range(plan.runners):
-            self._start_runner()
+        self._start_due_runners()
 
     # --- what others do to it ---------------------------------------------------------------------------------
 
@@ -130,9 +123,7 @@ class SimulatedWorker:
             soonest = min(soonest, runner.first_at())
             if runner.death is not None:
                 return Duration(0)
-        for at in self._start_at:
-            soonest = min(soonest, at)
-        return soonest
+        return min([soonest, *self._starts()])
 
     def needs_at(self) -> Duration:
         """When it must have a turn even where nothing is to be looked for: timeouts, frames, runners to start.
@@ -141,7 +132,7 @@ class SimulatedWorker:
         """
         if self.dispatch is None or self._signals or self.turn_at <= self._clock.monotonic():
             return Duration(0)
-        soonest = min([NEVER, *self._start_at, *(runner.first_at() for runner in self.runners.values())])
+        soonest = min([NEVER, *self._starts(), *(runner.first_at() for runner in self.runners.values())])
         if any(runner.death is not None for runner in self.runners.values()):
             return Duration(0)
         check = self.dispatch.next_check
@@ -204,7 +195,7 @@ class SimulatedWorker:
             self._register(declared)
         if self.dispatch is not None:
             tasks = [task.name for task in declared.tasks]
-            self.dispatch.add_runner(runner.number, tasks, alone=runner.number in self._alone)
+            self.dispatch.add_runner(runner.number, tasks, self._roster.greeted(runner.number))
 
     def _register(self, declared: Catalog) -> None:
         """The first hello; where the store refuses, the runner is ended and a later one says hello again."""
@@ -261,12 +252,10 @@ class SimulatedWorker:
                 self.runners[number].die("asked")
         for number in out.replace:
             if number in self.runners:
-                self._replaced.add(number)
-                self._start_runner()
-        if out.start_alone and not self._alone:
-            self._start_runner(alone=True)
+                self._roster.leaves(number)
+        self._roster.want(out.wanted)
         for number in out.retire:
-            self._retired.add(number)
+            self._roster.leaves(number)
             self._put(number, Stop())
         for note in out.notes:
             self._host.note(self, note)
@@ -292,32 +281,19 @@ class SimulatedWorker:
 
     # --- runners ----------------------------------------------------------------------------------------------
 
-    def _start_runner(self, *, alone: bool = False) -> None:
-        number = self._next_number
-        self._next_number += 1
-        self.runners[number] = self._host.start_runner(self, number, alone=alone)
-        self._born[number] = self._clock.monotonic()
-        if alone:
-            self._alone.add(number)
-
     def _start_due_runners(self) -> None:
-        now = self._clock.monotonic()
-        due = [at for at in self._start_at if at <= now]
-        self._start_at = [at for at in self._start_at if at > now]
-        for _ in due:
-            self._start_runner()
+        for number, lodging in self._roster.due(self._clock.monotonic()):
+            self.runners[number] = self._host.start_runner(self, number, lodging)
+
+    def _starts(self) -> list[Duration]:
+        at = self._roster.next_start()
+        return [] if at is None else [at]
 
     def _bury(self, runner: Runner) -> None:
         """A runner is gone, and what it had still said has been taken in: end what was in it."""
         death = runner.death
         del self.runners[runner.number]
-        lived = Duration(self._clock.monotonic() - self._born.pop(runner.number))
-        alone = runner.number in self._alone
-        self._alone.discard(runner.number)
+        self._roster.died(runner.number, self._clock.monotonic())
         if self.dispatch is not None and death is not None:
             self.dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
-        self._replaced.discard(runner.number)
-        standing = len(self.runners) - len(self._alone) - len(self._replaced) + len(self._start_at)
-        if not alone and runner.number not in self._retired and standing < self.plan.runners:
-            self._start_at.append(Duration(self._clock.monotonic() + self._pacer.after_death(lived)))
         self._desk.forget(runner.number)

@@ -16,7 +16,7 @@ from mainspring import faults
 from mainspring.chance import SeededChance
 from mainspring.clock import MILLISECOND, SECOND, Duration
 from mainspring.domain.frame import FromRunner
-from mainspring.domain.task import Catalog
+from mainspring.domain.task import Catalog, Lodging
 from mainspring.engine.dispatch import Timing
 from mainspring.faults import InjectedFault
 from mainspring.store import Store
@@ -122,14 +122,14 @@ class World:
         store = self._store_of(seat)
         return Operator(seat.name, store, self.clock, chance, self.ledger, self.judge, self.plays.deal)
 
-    def start_runner(self, worker: SimulatedWorker, number: int, *, alone: bool) -> Runner:
+    def start_runner(self, worker: SimulatedWorker, number: int, lodging: Lodging) -> Runner:
         """A worker starts a runner."""
         runner = PlayedRunner(
             number,
             worker.name,
             self.clock,
             self._catalogs[worker.name],
-            alone=alone,
+            lodging=lodging,
             delay=self._delay,
             ledger=self.ledger,
             cast=self.plays.part,

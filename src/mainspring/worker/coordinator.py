@@ -21,7 +21,7 @@ from mainspring.client.direct import DirectClient
 from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock, from_seconds, seconds
 from mainspring.domain.frame import BULK, Ended, Frame, FromRunner, Hello, Request, Stop, Unusable
 from mainspring.domain.ids import WorkerId
-from mainspring.domain.task import Catalog
+from mainspring.domain.task import Catalog, Lodging
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.dispatch import Dispatch, Timing
 from mainspring.engine.held import Limits, Outbox
@@ -32,7 +32,8 @@ from mainspring.store.doorbell import Listener
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.frames import Channel
 from mainspring.worker.requests import RequestDesk
-from mainspring.worker.runners import RestartPacer, RunnerProcess, RunnerSpec
+from mainspring.worker.roster import Roster
+from mainspring.worker.runners import RunnerProcess, RunnerSpec
 
 _BACKOFF_FIRST = Duration(100 * MILLISECOND)
 _BACKOFF_LONGEST = Duration(5 * SECOND)
@@ -44,7 +45,8 @@ class WorkerOptions(msgspec.Struct, frozen=True):
 
     ``app``: MODULE:ATTR or FILE.py[:ATTR]; ``database``: store URL; ``name``: a label (default host and pid);
     ``queues``: only these (default: all of the app); ``slots``: jobs at once; ``processes``: of these at most so many
-    with a process of their own; ``runners``: shared runner processes; ``runner_argv``: the command of a runner in
+    with a process of their own; ``runners``: shared runner processes (more are started for jobs with a process of their
+    own and for those that must be alone, as long as there are some); ``runner_argv``: the command of a runner in
     another language (default: the Python runner).
     """
 
@@ -94,14 +96,7 @@ class Coordinator:
         self._incarnation = self._chance.incarnation()
         self._selector = selectors.DefaultSelector()
         self._runners: dict[int, RunnerProcess] = {}
-        self._greeted: set[int] = set()
-        self._alone: set[int] = set()
-        self._retired: set[int] = set()
-        self._replaced: set[int] = set()
-        self._next_number = 1
-        self._pacer = RestartPacer()
-        self._started_at: dict[int, Duration] = {}
-        self._start_at: list[Duration] = []
+        self._roster = Roster(options.runners)
         self._worker: WorkerId | None = None
         self._dispatch: Dispatch | None = None
         self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job))
@@ -126,8 +121,6 @@ class Coordinator:
                 self._selector.register(listener, selectors.EVENT_READ, heard)
         restore = self._catch_signals()
         try:
-            for _ in range(self._options.runners):
-                self._start_runner()
             while not self._step():
                 pass
         finally:
@@ -140,14 +133,14 @@ class Coordinator:
 
     def _step(self) -> bool:
         """Wait for something, take it in, turn, send. True when the worker is done."""
+        self._start_due_runners()
         timeout = max(0.0, seconds(self._waiting_for_turn))
         for key, mask in self._selector.select(timeout):
             key.data(key.fileobj, mask)
         self._hang_again()
-        self._start_due_runners()
         self._desk.turn(self._put)
         if self._dispatch is None:
-            self._waiting_for_turn = Duration(SECOND if not self._start_at else 50 * MILLISECOND)
+            self._waiting_for_turn = min([SECOND, *self._until_starts()])
             self._flush()
             return self._signals > 0
         return self._turn(self._dispatch)
@@ -195,12 +188,10 @@ class Coordinator:
                 self._runners[number].kill()
         for number in out.replace:
             if number in self._runners:
-                self._replaced.add(number)
-                self._start_runner()
-        if out.start_alone and not self._alone:
-            self._start_runner(alone=True)
+                self._roster.leaves(number)
+        self._roster.want(out.wanted)
         for number in out.retire:
-            self._retired.add(number)
+            self._roster.leaves(number)
             self._put(number, Stop())
             self._flush()
 
@@ -256,15 +247,17 @@ class Coordinator:
 
     # --- runners ----------------------------------------------------------------------------------------------
 
-    def _start_runner(self, *, alone: bool = False) -> None:
-        number = self._next_number
-        self._next_number += 1
+    def _start_due_runners(self) -> None:
+        for number, _ in self._roster.due(self._clock.monotonic()):
+            self._start_runner(number)
+
+    def _until_starts(self) -> list[Duration]:
+        at = self._roster.next_start()
+        return [] if at is None else [Duration(max(0, at - self._clock.monotonic()))]
+
+    def _start_runner(self, number: int) -> None:
         spec = RunnerSpec(app=self._options.app, argv=self._options.runner_argv or None)
-        runner = RunnerProcess.start(spec, number)
-        self._started_at[number] = self._clock.monotonic()
-        self._runners[number] = runner
-        if alone:
-            self._alone.add(number)
+        runner = self._runners[number] = RunnerProcess.start(spec, number)
         for channel in (runner.control, runner.bulk):
             self._selector.register(channel, selectors.EVENT_READ, self._reader(runner))
         self._selector.register(runner.guard_fd, selectors.EVENT_READ, lambda *_: self._guard_spoke(runner))
@@ -312,10 +305,8 @@ class Coordinator:
         if self._worker is None:
             self._register(declared)
         if self._dispatch is not None:
-            self._greeted.add(runner.number)
-            self._dispatch.add_runner(
-                runner.number, [task.name for task in declared.tasks], alone=runner.number in self._alone
-            )
+            lodging = self._roster.greeted(runner.number)
+            self._dispatch.add_runner(runner.number, [task.name for task in declared.tasks], lodging)
             self._record_pids()
 
     def _register(self, declared: Catalog) -> None:
@@ -350,7 +341,7 @@ class Coordinator:
             worker=self._worker,
             app=declared.app,
             queues=options.queues,
-            limits=Limits(options.slots, min(options.processes, options.slots)),
+            limits=Limits(options.slots, min(options.processes, options.slots), max(4, os.cpu_count() or 1)),
             timing=Timing(options.lease, options.sweep, options.poll, options.drain),
             sweep_offset=from_seconds(seconds(options.sweep) * self._chance.fraction()),
         )
@@ -371,7 +362,7 @@ class Coordinator:
     def _guard_spoke(self, runner: RunnerProcess) -> None:
         death = runner.poll_death()
         if death is None:
-            if self._dispatch is not None and runner.number in self._greeted:
+            if self._roster.has_greeted(runner.number):
                 self._record_pids()
             return
         self._bury(runner, death)
@@ -386,34 +377,18 @@ class Coordinator:
             self._selector.unregister(runner.guard_fd)
         runner.close()
         self._runners.pop(runner.number, None)
-        lived = Duration(self._clock.monotonic() - self._started_at.pop(runner.number))
-        alone = runner.number in self._alone
-        self._alone.discard(runner.number)
-        retired = runner.number in self._retired
-        if self._dispatch is not None:
-            self._dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
-        if self._dispatch is None and runner.number not in self._greeted:
+        self._roster.died(runner.number, self._clock.monotonic())
+        if self._dispatch is None:
             raise AppNotLoadable(f"The runner ended before it said hello: {death.failure.message}")
-        self._replaced.discard(runner.number)
-        # A replaced one that still has a job counts for nothing: it takes no more.
-        standing = len(self._runners) - len(self._alone) - len(self._replaced) + len(self._start_at)
-        if not retired and not alone and standing < self._options.runners:
-            self._start_at.append(Duration(self._clock.monotonic() + self._pacer.after_death(lived)))
+        self._dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
         self._desk.forget(runner.number)
 
-    def _start_due_runners(self) -> None:
-        now = self._clock.monotonic()
-        due = [at for at in self._start_at if at <= now]
-        self._start_at = [at for at in self._start_at if at > now]
-        for _ in due:
-            self._start_runner()
-
-    def _until_starts(self) -> list[Duration]:
-        now = self._clock.monotonic()
-        return [Duration(max(0, at - now)) for at in self._start_at]
-
     def _pids(self) -> dict[str, object]:
-        return {"coordinator": os.getpid(), "runners": [one.pid for one in self._runners.values() if one.pid]}
+        """Those of runners: the shared ones first."""
+        kinds = list(Lodging)
+        known = [one for one in self._runners.values() if one.pid]
+        known.sort(key=lambda one: kinds.index(self._roster.kind(one.number)))
+        return {"coordinator": os.getpid(), "runners": [one.pid for one in known]}
 
     def _record_pids(self) -> None:
         worker, pids = self._worker, self._pids()

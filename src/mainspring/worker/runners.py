@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from mainspring.chance import Chance, SystemChance
-from mainspring.clock import MILLISECOND, SECOND, Duration
+from mainspring.clock import Duration
 from mainspring.domain.frame import FromRunner
 from mainspring.process import carriers, kill_groups
 from mainspring.worker.forensics import RunnerDeath, runner_death
@@ -178,33 +178,6 @@ class RunnerProcess:
         self._orders = self.guard_fd = self._stacks = -1
         _leaving.append(self._guard)
         _bury()
-
-
-class RestartPacer:
-    """How long to wait before a runner is started again: bounded intensity, so that a broken app does not spin.
-
-    A runner that lived for ``healthy`` (10 s) is replaced at once; after each that lived shorter the wait doubles, from
-    ``first`` (100 ms) to ``most`` (30 s).
-    """
-
-    def __init__(
-        self,
-        first: Duration = Duration(100 * MILLISECOND),
-        most: Duration = Duration(30 * SECOND),
-        healthy: Duration = Duration(10 * SECOND),
-    ) -> None:
-        self._first, self._most, self._healthy = first, most, healthy
-        self._wait = Duration(0)
-
-    def after_death(self, lived: Duration) -> Duration:
-        """The wait before the next start, after a runner that lived this long."""
-        if lived >= self._healthy:
-            self._wait = Duration(0)
-        elif self._wait == 0:
-            self._wait = self._first
-        else:
-            self._wait = min(Duration(2 * self._wait), self._most)
-        return self._wait
 
 
 _leaving: list[subprocess.Popen[bytes]] = []

@@ -149,6 +149,33 @@ def test_jobs_that_went_down_together_run_again_each_alone_in_a_runner_and_some_
     assert len(crew.workers["alpha"].runners) == 1, "runners for jobs alone are kept only while there are such jobs"
 
 
+def test_a_job_that_went_down_with_others_tells_how_and_who_they_were():
+    crew = Crew("alpha")
+    slow = crew.submit("slow", *[lasting(30)] * 30, count=30)
+    (other,) = crew.submit("quick", lasting(30))
+    crew.run(SECOND)
+    crew.runners[0].die(None, {"signal": "SIGKILL", "out_of_memory": True})
+    crew.run(SECOND)
+    failure = crew.client.attempts(slow[0])[0].failure
+    assert failure is not None
+    assert failure.message == (
+        "The runner was killed by SIGKILL (the machine or its memory group was out of memory). "
+        "30 other jobs were in it: 29 of world.slow, 1 of world.quick."
+    )
+    assert failure.evidence["neighbour_count"] == 30
+    assert failure.evidence["neighbours"][0] == {"job": other, "task": "world.quick"}, "the newest first"
+    assert len(failure.evidence["neighbours"]) == 20
+
+
+def test_a_job_that_crashed_its_runner_alone_is_told_that_no_other_was_in_it():
+    crew = Crew("alpha")
+    (job,) = crew.submit("slow", lasting(1, end="crash"), retry={"max_attempts": 1})
+    crew.run(Duration(2 * SECOND))
+    error = crew.job(job).error
+    assert error is not None
+    assert error.message == "The runner was killed by SIGSEGV. No other job was in it."
+
+
 def test_a_suspect_that_never_ends_does_not_hold_up_the_others():
     crew = Crew("alpha")
     hung, *others = crew.submit("slow", *[lasting(600)] * 6, lasting(7200), *[lasting(1)] * 5, count=6)

@@ -179,6 +179,15 @@ def test_a_job_that_kills_its_shared_runner_is_found_and_its_neighbours_end_well
     assert set(world.until_ended(neighbours, within=40).values()) == {State.SUCCEEDED}
     assert set(world.outcomes(culprit)) == {Outcome.CRASHED}
     assert all(len(world.attempts(job)) <= 2 for job in neighbours), "no neighbour goes down twice"
+    told = world.attempts(neighbours[0])[0].failure
+    assert told is not None
+    assert told.message == (
+        "The runner was killed by SIGKILL. 5 other jobs were in it: 4 of ledgers.nap, 1 of ledgers.die_shared."
+    )
+    assert {"job": culprit, "task": "ledgers.die_shared"} in told.evidence["neighbours"]
+    error = world.job(culprit).error
+    assert error is not None
+    assert error.message.endswith("No other job was in it.")
     assert worker.status is None
 
 
@@ -216,6 +225,8 @@ def test_what_went_down_with_the_runner_of_processes_runs_again_and_is_not_charg
     for job in own:
         first, second = world.attempts(job)
         assert (first.outcome, first.charge, second.outcome) == (Outcome.CRASHED, Charge.SUSPECT, Outcome.SUCCEEDED)
+        assert first.failure is not None
+        assert "ran no code of theirs" in first.failure.message
 
 
 def test_a_killed_runner_is_replaced_and_its_jobs_run_again(world: World) -> None:

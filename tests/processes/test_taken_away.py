@@ -26,7 +26,9 @@ def test_whoever_waits_for_news_hears_again_after_the_bells_were_removed(world: 
     bells = Path(f"{world.database}.bells")
     world.eventually(lambda: len(list((bells / "news").iterdir())) == 2, what="two who listen")
     shutil.rmtree(bells)
-    world.eventually(lambda: (bells / "news").is_dir() and len(list((bells / "news").iterdir())) == 2, what="both again")
+    world.eventually(
+        lambda: (bells / "news").is_dir() and len(list((bells / "news").iterdir())) == 2, what="both again"
+    )
     world.until_state(job, State.SUCCEEDED)
     assert listening.wait() == 0
 

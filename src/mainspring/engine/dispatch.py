@@ -29,6 +29,7 @@ from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.claiming import Claimed, Claimer, Claims, nothing
+from mainspring.engine.downfall import Downfall
 from mainspring.engine.enforce import Enforcer
 from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerView
 from mainspring.engine.intake import LogIntake
@@ -136,10 +137,9 @@ class Dispatch:
         if runner is None:
             return
         self._hungry = True
-        # Jobs with a process of their own run no code in their runner, so that none of them can be the culprit.
-        others = 1 if runner.lodging is Lodging.PROCESS else len(runner.jobs) - 1
+        downfall = Downfall(runner, failure)
         for held in list(runner.jobs.values()):
-            self._end_with_runner(runner, held, failure, others, lost=lost)
+            self._end_with_runner(runner, held, downfall, lost=lost)
 
     def receive(self, number: int, frame: Frame) -> None:
         """A frame from a runner."""
@@ -392,15 +392,17 @@ class Dispatch:
             ),
         )
 
-    def _end_with_runner(self, runner: RunnerView, held: Held, failure: Failure, others: int, *, lost: bool) -> None:
+    def _end_with_runner(self, runner: RunnerView, held: Held, downfall: Downfall, *, lost: bool) -> None:
         """An attempt ends because its runner did: on purpose, by its guard, or by a crash."""
-        outcome, shared = Outcome.CRASHED, others
+        outcome, failure, shared = Outcome.CRASHED, downfall.failure, 0
         if held.asked is not None:
-            outcome, shared = held.asked, 0
+            outcome = held.asked
         elif lost:
             outcome = Outcome.LOST
         elif runner.doomed:
             outcome = Outcome.RELEASED
+        else:
+            failure, shared = downfall.failure_of(held), downfall.shared
         self._finish(held, Ending(job=held.job, claim=held.claim, outcome=outcome, failure=failure, shared=shared))
 
     def _finish(self, held: Held, ending: Ending) -> None:
@@ -438,7 +440,9 @@ class Dispatch:
     def _start(self, claimed: Claimed, monotonic: Duration) -> None:
         left, claim = claimed.grant
         runner = self._custody.runner_for(claimed.lodging)
-        held = Held(left.job, claim, left.attempt + 1, runner.number, claimed.lodging, claimed.policy)
+        held = Held(
+            left.job, claim, left.attempt + 1, claimed.load.task, runner.number, claimed.lodging, claimed.policy
+        )
         self.held[left.job] = held
         runner.jobs[left.job] = held
         room = LOG_LIMIT

@@ -25,6 +25,7 @@ class Held(msgspec.Struct):
     job: JobId
     claim: ClaimId
     attempt: int
+    task: str
     runner: int
     lodging: Lodging
     policy: Policy

@@ -7,7 +7,7 @@ import pytest
 from mainspring.control import read
 from mainspring.control.catalog import declare
 from mainspring.domain.job import JobFilter, JobRequest
-from mainspring.errors import UnknownTask
+from mainspring.errors import InvalidParameters, UnknownTask
 from mainspring.store import catalog
 from tests.contract.engines import Bench
 from tests.contract.stories import Story, app_of, task
@@ -103,3 +103,17 @@ def test_a_second_process_sees_the_catalog(bench: Bench) -> None:
     story = Story(bench)
     if bench.lasting:
         assert read.tasks(bench.open()) == read.tasks(story.store)
+
+
+def test_a_submit_is_checked_against_what_is_declared_now_whoever_declared_it(story: Story) -> None:
+    """A process that remembers a task submits to one that another process has declared anew, or moved."""
+    other = story.bench.open() if story.bench.lasting else story.store
+    name, wants_order = "shop.send", {"type": "object", "required": ["order"]}
+    story.submit_many([JobRequest(name, {})])
+    declare(other, app_of(task(name, schema=wants_order, queue="counter"), code_hash="two"))
+    before = story.dump()
+    with pytest.raises(InvalidParameters, match="'order' is missing"):
+        story.submit_many([JobRequest(name, {})])
+    assert story.dump() == before
+    (number,) = story.submit_many([JobRequest(name, {"order": 1})])
+    assert read.job(story.store, number).queue == "counter"

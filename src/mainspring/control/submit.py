@@ -6,17 +6,17 @@ The schema decides, never user code: a submit by name is checked exactly like on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jsonschema_rs
 
 from mainspring.clock import Duration, Instant, duration, duration_text, instant
-from mainspring.domain.ids import JobId
+from mainspring.domain.ids import JobId, LaneId
 from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST, JobRequest
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.retry import Retry
-from mainspring.domain.task import Lodging, Task, checked_name
+from mainspring.domain.task import Task, checked_name
 from mainspring.errors import (
     InvalidDuration,
     InvalidOption,
@@ -28,7 +28,8 @@ from mainspring.errors import (
     near,
 )
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, catalog, lanes, rows
+from mainspring.store import Store, Transaction, catalog, rows
+from mainspring.store.catalog import Ground
 from mainspring.transitions.born import Birth, born
 
 ATOMIC = 2_000
@@ -41,14 +42,11 @@ _MOST_TAGS, _LONGEST_TAG = 50, 500
 
 
 class Prepared(NamedTuple):
-    """A checked request: all that can be decided before the transaction."""
+    """A checked request: what can be decided before the transaction. ``declaration``: what it was checked against."""
 
-    task: str
-    app: str
-    queue: str
-    lodging: Lodging
+    declaration: str
+    ground: Ground
     priority: int
-    policy: str
     delay: Duration
     run_at: Instant | None
     expires: Duration | None
@@ -60,6 +58,7 @@ class Prepared(NamedTuple):
 class _Declared(NamedTuple):
     """A task of the catalog, ready to check requests."""
 
+    text: str
     task: Task
     validator: Any
     policy: str
@@ -74,54 +73,68 @@ def submit(store: Store, requests: Sequence[JobRequest], *, actor: str, parent: 
     """
     if len(requests) > MOST_PER_SUBMIT:
         raise PayloadTooLarge("The number of jobs in one submit", len(requests), MOST_PER_SUBMIT)
-    prepared = prepare(store, requests)
+    while True:
+        ids = _stored(store, _prepared(store, requests), actor, parent)
+        if ids is not None:
+            return [int(job) for job in ids]
+        store.declarations.clear()  # a task was declared anew since we looked: check against that
+
+
+def _prepared(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:
+    """Check the requests; nothing is written.
+
+    Declarations that this process has seen are taken from memory, which saves a look; the transaction checks them.
+    """
+    names = {request.task for request in requests}
+    texts = {name: store.declarations[name] for name in names if name in store.declarations}
+    if len(texts) < len(names):
+        texts = store.read(lambda tx: {name: _find(tx, name) for name in names})
+    declared = {name: _declared(text) for name, text in texts.items()}
+    store.declarations.update((one.task.name, one.text) for one in declared.values())
+    return [_prepare(request, declared[request.task]) for request in requests]
+
+
+def _stored(store: Store, prepared: Sequence[Prepared], actor: str, parent: JobId | None) -> list[JobId] | None:
+    """Their ids; None with nothing stored when a task is declared otherwise than what they were checked against."""
     ids: list[JobId] = []
     try:
         for start in range(0, len(prepared), ATOMIC):
-            ids += _store(store, prepared[start : start + ATOMIC], actor, parent)
+            some = prepared[start : start + ATOMIC]
+            born_now = store.write(
+                partial(_born, prepared=some, actor=actor, parent=parent, first=not start),
+                before=FaultPoint.SUBMIT_BEFORE_COMMIT,
+                after=FaultPoint.SUBMIT_AFTER_COMMIT,
+                rings=store.work_bell,
+            )
+            if born_now is None:
+                return None
+            store.news_bell.ring()
+            ids += born_now
     except StoreError as error:
         if ids:
             error.message += (
                 f" Before that, {len(ids):,} of {len(prepared):,} jobs were stored ({ids[0]} to {ids[-1]})."
             )
         raise
-    return [int(job) for job in ids]
-
-
-def _store(store: Store, prepared: Sequence[Prepared], actor: str, parent: JobId | None) -> list[JobId]:
-    ids = store.write(
-        lambda tx: born(tx, _births(tx, prepared, parent), actor),
-        before=FaultPoint.SUBMIT_BEFORE_COMMIT,
-        after=FaultPoint.SUBMIT_AFTER_COMMIT,
-        rings=store.work_bell,
-    )
-    store.news_bell.ring()
     return ids
 
 
-def prepare(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:
-    """Check the requests; nothing is written."""
-    names = {request.task for request in requests}
-    declared = store.read(lambda tx: {name: _find(tx, name) for name in names})
-    return [_prepare(request, declared[request.task]) for request in requests]
-
-
-def _find(tx: Transaction, name: str) -> _Declared:
-    """The task by full name, or by short name where that is unique."""
+def _find(tx: Transaction, name: str) -> str:
+    """The declaration of a task by its full name, or by its short name where that is unique."""
     text = catalog.declaration(tx, name)
     if text is None:
         matches = catalog.by_short(tx, name)
         if len(matches) != 1:
             raise UnknownTask(name, catalog.names(tx), ambiguous=matches)
         text = catalog.declaration(tx, matches[0])
-    return _declared(text or "")
+    return text or ""
 
 
 @lru_cache(maxsize=2000)
 def _declared(text: str) -> _Declared:
     task = rows.task((text,))
     validator = jsonschema_rs.validator_for(task.schema, validate_formats=True)
-    return _Declared(task, validator, _policy_text(Retry.from_document(task.retry), task.timeout, task.grace))
+    return _Declared(text, task, validator, _policy_text(Retry.from_document(task.retry), task.timeout, task.grace))
 
 
 def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
@@ -132,13 +145,11 @@ def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
     _check_params(task, declared.validator, request.params)
     if request.delay is not None and request.run_at is not None:
         raise InvalidOption("delay and run_at were both given.", remedy="Give one of them.", field="run_at")
+    queue = task.queue if request.queue is None else checked_name(request.queue, "Queue")
     return Prepared(
-        task=task.name,
-        app=task.app,
-        queue=checked_name(request.queue, "Queue") if request.queue is not None else task.queue,
-        lodging=task.lodging,
+        declaration=declared.text,
+        ground=Ground(task.name, queue, task.app, task.lodging, _policy(declared, request)),
         priority=_priority(task.priority if request.priority is None else request.priority),
-        policy=_policy(declared, request),
         delay=_length(request.delay, "delay") or Duration(0),
         run_at=instant(request.run_at) if request.run_at is not None else None,
         expires=_length(request.expires, "expires"),
@@ -228,26 +239,33 @@ def _tags(tags: dict[str, str]) -> str | None:
     return checked_json(tags, "tags").decode()
 
 
-def _births(tx: Transaction, prepared: Sequence[Prepared], parent: JobId | None) -> list[Birth]:
-    """What is written of each; lanes and policies are looked up once for all that share them."""
-    lane_ids = {
-        (one.queue, one.app, one.lodging): lanes.intern(tx, one.queue, one.app, one.lodging)
-        for one in {(p.queue, p.app, p.lodging): p for p in prepared}.values()
-    }
-    policies = {text: lanes.intern_policy(tx, text) for text in {one.policy for one in prepared}}
-    return [
-        Birth(
-            task=one.task,
-            lane=lane_ids[one.queue, one.app, one.lodging],
-            priority=one.priority,
-            policy=policies[one.policy],
-            due=one.run_at if one.run_at is not None else Instant(tx.now + one.delay),
-            expires=None if one.expires is None else Instant(tx.now + one.expires),
-            parent=parent,
-            replay_of=None,
-            tags=one.tags,
-            meta=one.meta,
-            params=one.params,
-        )
-        for one in prepared
-    ]
+def _born(
+    tx: Transaction, prepared: Sequence[Prepared], actor: str, parent: JobId | None, *, first: bool
+) -> list[JobId] | None:
+    """Insert them. What the first ones were checked against must still be declared."""
+    found: dict[Ground, tuple[LaneId, int]] = {}
+    births = []
+    for one in prepared:
+        if one.ground not in found:
+            declaration, lane, policy = catalog.ground(tx, one.ground)
+            if first and declaration != one.declaration:
+                return None
+            found[one.ground] = lane, policy
+        births.append(_birth(tx, one, parent, *found[one.ground]))
+    return born(tx, births, actor)
+
+
+def _birth(tx: Transaction, one: Prepared, parent: JobId | None, lane: LaneId, policy: int) -> Birth:
+    return Birth(
+        task=one.ground.task,
+        lane=lane,
+        priority=one.priority,
+        policy=policy,
+        due=one.run_at if one.run_at is not None else Instant(tx.now + one.delay),
+        expires=None if one.expires is None else Instant(tx.now + one.expires),
+        parent=parent,
+        replay_of=None,
+        tags=one.tags,
+        meta=one.meta,
+        params=one.params,
+    )

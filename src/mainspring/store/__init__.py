@@ -48,13 +48,18 @@ def database_path(url: str) -> str:
 
 
 class Store:
-    """An open store. Safe to use from several threads; not across a fork."""
+    """An open store. Safe to use from several threads; not across a fork.
+
+    ``declarations``: tasks as this process last saw them in the catalog, by full name. Whoever relies on one checks it
+    in the transaction.
+    """
 
     def __init__(self, engine: SqliteEngine, logs: LogBook, doorbells: Path | None) -> None:
         self.engine = engine
         self.logs = logs
         self.clock = engine.clock
         self.chance = engine.chance
+        self.declarations: dict[str, str] = {}
         self.work_bell = Doorbell(doorbells, "work")
         self.news_bell = Doorbell(doorbells, "news")
 

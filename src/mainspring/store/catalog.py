@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from mainspring.domain.ids import LARGEST
-from mainspring.domain.task import Catalog, Task
-from mainspring.store import rows
+from typing import NamedTuple
+
+from mainspring.domain.ids import LARGEST, LaneId
+from mainspring.domain.task import Catalog, Lodging, Task
+from mainspring.store import lanes, rows
 from mainspring.store.sqlite import Transaction
+
+
+class Ground(NamedTuple):
+    """What new jobs of one kind stand on; ``policy`` is a document."""
+
+    task: str
+    queue: str
+    app: str
+    lodging: Lodging
+    policy: str
 
 
 def known(tx: Transaction, catalog: Catalog) -> bool:
@@ -50,6 +62,18 @@ def declaration(tx: Transaction, name: str) -> str | None:
     """The declaration of a task, as JSON text, by its full name."""
     found = tx.row("task/one", name=name)
     return None if found is None else found[0]
+
+
+def ground(tx: Transaction, wanted: Ground) -> tuple[str | None, LaneId, int]:
+    """In one look the task's declaration, and the numbers of lane and policy, made when new."""
+    task, queue, app, lodging, document = wanted
+    values = {"task": task, "queue": queue, "app": app, "lodging": lodging.value, "document": document}
+    declared, lane, policy = tx.rows("task/ground", **values)[0]
+    if lane is None:
+        lane = lanes.intern(tx, queue, app, lodging)
+    if policy is None:
+        policy = lanes.intern_policy(tx, document)
+    return declared, lane, policy
 
 
 def by_short(tx: Transaction, short: str) -> list[str]:

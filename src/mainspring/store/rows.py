@@ -98,6 +98,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schema/statistics": ("name",),
     "task/all": ("declaration",),
     "task/by_short": ("name",),
+    "task/ground": ("declaration", "lane", "policy"),
     "task/names": ("name",),
     "task/of_app": ("name", "declaration"),
     "task/one": ("declaration",),

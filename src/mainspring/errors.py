@@ -79,7 +79,7 @@ class UnknownTask(InvalidInput):
             hint = near(name, {*known, *short})
             listed = f"Known tasks: {', '.join(known[:10])}." if known else "No app has reported its tasks yet."
             message = f"Unknown task {name!r}."
-            remedy = hint or f"{listed} A worker reports its tasks at start: mainspring worker --app MODULE:ATTR."
+            remedy = hint or f"{listed} A worker reports its tasks at start: mainspring up --app app.py"
         super().__init__(message, remedy=remedy, field="task")
         self.name = name
 

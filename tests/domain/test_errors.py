@@ -1,5 +1,8 @@
 """The error tree: families share their answers, and every error says what would be right."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from mainspring import errors
@@ -33,3 +36,16 @@ def test_an_error_reads_as_one_sentence_with_its_remedy():
     assert str(error) == "job 7 is running. Wait for its end."
     assert (error.http_status, error.code) == (409, "conflict")
     assert Forbidden("no").http_status == 403
+
+
+def test_the_reference_tells_of_every_failure_that_is_of_our_own_making():
+    root = Path(__file__).parents[2]
+    told = (root / "docs" / "reference" / "errors.md").read_text()
+    ours = {
+        name
+        for path in (root / "src" / "mainspring").rglob("*.py")
+        if "testing" not in path.parts
+        for name in re.findall(r'Failure\(\s*"(\w+)"', path.read_text())
+    }
+    assert {"ResultTooLarge", "LostWorker"} <= ours
+    assert [name for name in sorted(ours) if f"| `{name}` |" not in told] == []

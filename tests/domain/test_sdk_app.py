@@ -24,6 +24,7 @@ from mainspring.errors import (
     InvalidInput,
     InvalidJson,
     InvalidOption,
+    InvalidParameters,
     InvalidTask,
     InvalidText,
     MainspringError,
@@ -484,3 +485,21 @@ def test_importing_the_package_alone_loads_no_room_of_it() -> None:
         check=True,
     )
     assert ran.stdout.split() == []
+
+
+@pytest.mark.parametrize("rows", [[1, 2], ["ab"], 5, None])
+def test_rows_that_are_none_are_refused_with_what_would_be_right(rows: Any):
+    app = Mainspring("shop")
+
+    @app.task
+    def echo(value: int) -> int:
+        return value
+
+    with pytest.raises(InvalidParameters, match=r"submit_many.*order_id"):
+        echo.submit_many(rows)
+
+
+@pytest.mark.parametrize("id_", ["7", 7.0, None])
+def test_what_is_no_number_is_no_id(id_: Any):
+    with pytest.raises(InvalidInput, match="is not the id of a job"):
+        Mainspring("shop").job(id_)

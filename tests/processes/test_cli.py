@@ -79,6 +79,23 @@ def test_help_costs_less_than_400_ms_of_cpu(cli: CommandLine):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("jobs", "--limit", "many"), "--limit is 'many'; it must be a whole number."),
+        (("jobs", "--count=maybe"), "--count is 'maybe'; it must be given without a value."),
+        (("jobs", "extra", "more"), "'extra', 'more' are one too many."),
+        (("job", "1", "2"), "'2' is one too many."),
+        (("job",), "ID is missing."),
+        (("submit",), "TASK is missing."),
+        (("up", "--port"), "--port needs a value."),
+        (("up", "--port", "1", "--port", "2"), "--port is given more than once."),
+    ],
+)
+def test_wrong_use_is_told_in_words_of_ours(cli: CommandLine, words: tuple[str, ...], said: str):
+    assert cli(*words).err == f"error: {said}\n  See: mainspring {words[0]} --help\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (("jbos",), r"There is no command 'jbos'\.\n  Did you mean jobs"),
         (("zzzz",), "List them with: mainspring --help"),
         (("jobs", "--stat", "dead"), r"--stat.*\n  See: mainspring jobs --help"),

@@ -6,12 +6,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from mainspring.cli.jobs import took
 from mainspring.client.direct import DirectClient, connect
+from mainspring.clock import HOUR, SECOND, Instant
 from mainspring.domain.job import JobRequest
 from mainspring.domain.states import State
 from mainspring.domain.task import Catalog, Executor, Task
+from mainspring.domain.worker import WorkerState
+from mainspring.store import Transaction, workers
+from mainspring.store.workers import Hello
 from tests.processes.commands import CommandLine
 
 
@@ -184,10 +190,10 @@ def test_a_table_has_a_line_for_each_job_with_the_state_as_a_word(cli: CommandLi
     client.close()
     titles, second, first = cli("jobs").out.splitlines()
     assert titles.split() == ["ID", "STATE", "TASK", "QUEUE", "ATTEMPT", "CREATED", "TOOK", "PARAMS"]
-    assert re.match(r" ?2  ○ queued +shop\.receipt +mail +-", second)
+    assert re.match(r" ?2  ○ queued +shop\.receipt +mail +- +now +- ", second)
     assert "\\n" in second
     assert "\x1b" not in second
-    assert len(second) < 260
+    assert 110 <= len(second) <= 120
     assert "order_id=0" in first
 
 
@@ -202,6 +208,22 @@ def test_empty_lists_say_what_would_fill_them(
     assert bare("events").out == "No events.\n"
     for words in (("workers",), ("tasks",), ("events",)):
         assert bare(*words, "--json").answer == []
+
+
+def test_only_what_runs_or_has_ended_takes_time(cli: CommandLine):
+    client = platform()
+    plain = client.job(requests(1)[0])
+    client.close()
+    start = plain.created_at
+    now, end = Instant(start + 9 * SECOND), Instant(start + 2 * SECOND)
+    for state, finished, told in (
+        (State.QUEUED, None, "-"),
+        (State.RETRYING, None, "-"),
+        (State.RUNNING, None, "9.0s"),
+        (State.SUCCEEDED, end, "2.0s"),
+    ):
+        job = msgspec.structs.replace(plain, state=state, started_at=start, finished_at=finished)
+        assert took(job, now) == told, state
 
 
 # --- one job --------------------------------------------------------------------------------------------------------
@@ -262,7 +284,49 @@ def test_tasks_show_what_they_take(cli: CommandLine):
     assert "Send it." in row
 
 
-def test_logs_of_a_job_that_has_not_run_are_empty(cli: CommandLine):
+def test_logs_of_a_job_that_has_not_run_are_empty_and_say_why(cli: CommandLine):
     job = str(requests(1)[0])
-    assert (cli("logs", job).status, cli("logs", job).out) == (0, "")
+    assert cli("logs", job) == (0, "", f"job {job} is queued and has not started.\n")
+    assert cli("logs", job, "--attempt", "3").err == f"job {job} has had 0 attempts.\n"
     assert cli("logs", job, "--json").answer == []
+
+
+# --- who would run it -----------------------------------------------------------------------------------------------
+
+
+def arrive(name: str, *tasks: str, queues: tuple[str, ...] = (), state: WorkerState = WorkerState.ACTIVE) -> None:
+    """A worker as it reports itself."""
+    client = platform()
+
+    def work(tx: Transaction) -> None:
+        hello = Hello(name, name, "here", 1, "shop", "1", "0.1.0", list(queues), {}, 4, list(tasks), {})
+        workers.beat(tx, workers.register(tx, hello), state, HOUR)
+
+    client.store.write(work)
+    client.close()
+
+
+def test_a_submit_that_nobody_would_run_says_so_with_the_command_that_helps(cli: CommandLine):
+    said = cli("submit", "receipt", "order_id=7")
+    assert said.out == "job 1 queued: shop.receipt order_id=7\n"
+    assert said.err == "job 1 waits: no live worker runs shop.receipt. Start one: mainspring up --app app.py\n"
+    assert "no live worker runs shop.receipt" in cli("submit", "receipt", "order_id=7", "--json").err
+    assert re.search(r"waits +no live worker runs shop\.receipt\. Start one: mainspring up", cli("job", "1").out)
+    arrive("drained", "shop.receipt", state=WorkerState.DRAINING)
+    arrive("other", "shop.clean")
+    assert "no live worker" in cli("submit", "receipt", "order_id=7").err
+    arrive("right", "shop.receipt")
+    assert cli("submit", "receipt", "order_id=7").err == ""
+    assert "no live worker" not in cli("job", "1").out
+
+
+def test_a_worker_of_other_queues_is_nobody_either(cli: CommandLine):
+    arrive("picky", "shop.receipt", queues=("slow",))
+    assert "no live worker takes jobs of queue mail (picky knows" in cli("submit", "receipt", "order_id=7").err
+    assert cli("submit", "receipt", "order_id=7", "--queue", "slow").err == ""
+
+
+def test_an_ended_job_waits_for_nobody(cli: CommandLine):
+    cli("submit", "receipt", "order_id=7")
+    cli("cancel", "1")
+    assert "no live worker" not in cli("job", "1").out

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import io
 import sys
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from mainspring.cli import looks
-from mainspring.cli.values import params_of
+from mainspring.cli.values import DOCUMENT_LIMIT, kind, params_of
 from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, Instant
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.task import Executor, Task
 from mainspring.domain.worker import WorkerState
-from mainspring.errors import InvalidParameters
+from mainspring.errors import InvalidParameters, PayloadTooLarge
 
+DURATION = {"type": "string", "format": "duration"}
 NOW = Instant(1_790_000_000_000_000)
 
 
@@ -85,9 +89,64 @@ def test_a_schema_that_refers_to_itself_is_read(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_document_may_come_from_standard_input(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO('{"p": 1}'))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"p": 1}')))
     task = Task("a.t", "a", Executor.ASYNC, "q", {"type": "object"}, {})
     assert params_of(task, [], "@-") == {"p": 1}
+
+
+def test_no_more_of_a_document_is_read_than_is_taken(tmp_path: Path):
+    task = Task("a.t", "a", Executor.ASYNC, "q", {"type": "object"}, {})
+    with pytest.raises(PayloadTooLarge, match="/dev/zero"):
+        params_of(task, [], "@/dev/zero")
+    (tmp_path / "most.json").write_bytes(b'{"p": 1}'.ljust(DOCUMENT_LIMIT))
+    assert params_of(task, [], f"@{tmp_path}/most.json") == {"p": 1}
+    (tmp_path / "more.json").write_bytes('{"p": "ü"}'.encode().ljust(DOCUMENT_LIMIT + 1))
+    with pytest.raises(PayloadTooLarge):
+        params_of(task, [], f"@{tmp_path}/more.json")
+
+
+@pytest.mark.parametrize("schema", [DURATION, {"anyOf": [DURATION, {"type": "null"}]}])
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [("5s", timedelta(seconds=5)), ("250ms", timedelta(milliseconds=250)), ("1d1h", timedelta(hours=25))],
+)
+def test_a_duration_is_written_as_everywhere_else(schema: Any, text: str, length: timedelta):
+    assert msgspec.convert(reading(schema, text), timedelta) == length
+    assert reading(schema, "PT5S") == "PT5S"
+    assert reading(schema, "soon") == "soon", "the schema refuses it and says why"
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "integer"}, "integer"),
+        (DURATION, "duration"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string or null"),
+        ({"type": ["integer", "array"]}, "integer or array"),
+        ({"$ref": "#/$defs/Name"}, "string"),
+        ({"enum": [1, 2]}, "integer"),
+        ({}, "any"),
+        (True, "any"),
+    ],
+)
+def test_what_a_parameter_takes_is_told_in_few_words(schema: Any, words: str):
+    assert kind(schema, {"$defs": {"Name": {"type": "string"}}}) == words
+
+
+def test_a_plain_table_cuts_what_gives_and_never_an_id():
+    rows = [["7", "x" * 130, "y" * 200, "end"], ["123456789012", "a", "b", "e"]]
+    titles, first, second = looks.columns(("ID", "TASK", "PARAMS", "Z"), rows, right={0}, gives={2})
+    assert titles == f"{'ID':>12}  {'TASK':<130}  {'PARAMS':<16}  Z"
+    assert first == f"{'7':>12}  {'x' * 130}  {'y' * 15}…  end"
+    assert second == f"123456789012  {'a':<130}  {'b':<16}  e"
+    narrow = looks.columns(("ID", "PARAMS", "MORE"), [["1", "y" * 200, "z" * 20]], right=set(), gives={1, 2})
+    assert [len(line) for line in narrow][1] == looks.WIDE
+    assert narrow[1].endswith("z" * 20), "the longest gives first"
+    assert looks.columns(("A", "B"), [["1", "2"]], right=set(), gives={1}) == ["A  B", "1  2"]
+
+
+def test_attempts_that_do_not_count_lead_to_no_two_of_one():
+    assert [looks.tried(1, 4), looks.tried(4, 4), looks.tried(2, 1)] == ["1 of 4", "4 of 4", "2"]
 
 
 @pytest.mark.parametrize(

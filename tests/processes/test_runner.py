@@ -74,6 +74,18 @@ def test_an_error_may_choose_its_delay(runner: Driver):
     assert runner.run("fail_with_attribute").retry_after == 3
 
 
+def test_a_delay_that_is_none_is_said_in_the_failure(runner: Driver):
+    ended = runner.run("fail_later", delay="soon")
+    assert (ended.retry_after, ended.failure.message if ended.failure else "") == (None, "busy")
+    assert ended.failure is not None
+    assert ended.failure.evidence == {
+        "retry_after_ignored": "'soon' is not a duration; the policy's delay was taken",
+    }
+    fine = runner.run("fail_later").failure
+    assert fine is not None
+    assert fine.evidence == {}
+
+
 def test_an_error_that_can_not_be_told_is_told_all_the_same(runner: Driver):
     ended = runner.run("fail_badly")
     assert ended.failure is not None

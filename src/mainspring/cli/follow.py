@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Heard = Callable[[Sequence[Event | LogLine]], None]
 _AT_ONCE = 1_000
+_SAID = {"", "succeeded", "failed", "cancelled", "lost", "released"}
+"""Outcomes that the sentence of the event names already."""
 
 
 def until_ended(client: Client, job: int, heard: Heard, *, look: Callable[[Job], None] = lambda _: None) -> Job:
@@ -69,12 +71,16 @@ def event_text(event: Event) -> str:
 
 
 def _detail(event: Event) -> str:
-    if not event.detail:
-        return ""
-    told = {key: value for key, value in event.detail.items() if value not in (None, "", {})}
-    if (due := _due(event)) is not None:
-        told["due"] = looks.moment(due)
-    return f": {looks.params_line(told, 160)}" if told else ""
+    """What more there is to say: when it goes on, and what went wrong."""
+    told = dict(event.detail or {})
+    due, error = _due(event), told.pop("error", "")
+    parts = [] if due is None else [f", due {looks.moment(due)}"]
+    outcome = told.pop("outcome", "")
+    if outcome not in _SAID:
+        parts.append(f", {outcome}")
+    told.pop("due", None)
+    parts += [f", {name} {looks.compact(value)}" for name, value in told.items() if value not in (None, "", {})]
+    return "".join(parts) + (f": {looks.cut(looks.one_line(error), 160)}" if error else "")
 
 
 def _due(event: Event) -> Instant | None:
@@ -129,7 +135,7 @@ def _status(job: Job, dues: Sequence[Instant], clock: Clock) -> str:
     since = job.started_at if job.state is State.RUNNING and job.started_at else job.created_at
     parts = [f"job {job.id} {job.state.value}"]
     if job.attempt:
-        parts.append(f"attempt {job.attempt} of {job.max_attempts}")
+        parts.append(f"attempt {looks.tried(job.attempt, job.max_attempts)}")
     if job.worker and job.state is State.RUNNING:
         parts.append(f"on {job.worker}")
     if job.state in {State.RETRYING, State.SCHEDULED} and dues:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from mainspring.cli import access as of
-from mainspring.cli import follow, looks, show
+from mainspring.cli import follow, hosts, looks, show
 from mainspring.cli.access import Access
 from mainspring.cli.jobs import took
 from mainspring.client.wire import attempt_wire, event_wire, job_wire
@@ -16,7 +16,7 @@ from mainspring.domain.attempt import Attempt, Failure
 from mainspring.domain.event import Event
 from mainspring.domain.ids import job_id
 from mainspring.domain.job import Job
-from mainspring.domain.states import FINAL
+from mainspring.domain.states import FINAL, Charge, State
 from mainspring.errors import UnknownJob
 
 if TYPE_CHECKING:
@@ -39,13 +39,14 @@ def job(id_: Id, /, *, access: Access = of.DEFAULT) -> int:
         found = client.job(number(id_))
         attempts = client.attempts(found.id)
         events = client.events(job=found.id)
+        waits = hosts.nobody_for(client, found)
     if access.json:
         show.as_json(
             job_wire(found)
             | {"attempts": [attempt_wire(one) for one in attempts], "events": [event_wire(one) for one in events]}
         )
     else:
-        _page(found, attempts, events)
+        _page(found, attempts, events, waits)
     return 0
 
 
@@ -69,11 +70,11 @@ def retry(id_: Id, /, *, access: Access = of.DEFAULT) -> int:
     return 0
 
 
-def _page(job: Job, attempts: list[Attempt], events: list[Event]) -> None:
+def _page(job: Job, attempts: list[Attempt], events: list[Event], waits: str) -> None:
     """The whole story of a job."""
     now = SystemClock().now()
     show.draw(show.title(f"job {job.id}", job.task, show.state(job.state, cancelling=job.cancel_requested)))
-    show.draw(show.facts(_facts(job, now)))
+    show.draw(show.facts([*_facts(job, attempts, now), *([("waits", waits)] if waits else [])]))
     if attempts:
         show.heading("Attempts")
         titles = ("#", "OUTCOME", "WORKER", "STARTED", "TOOK", "SANDBOX", "ERROR")
@@ -90,15 +91,15 @@ def _page(job: Job, attempts: list[Attempt], events: list[Event]) -> None:
             show.draw(part)
 
 
-def _facts(job: Job, now: Instant) -> list[tuple[str, str]]:
+def _facts(job: Job, attempts: list[Attempt], now: Instant) -> list[tuple[str, str]]:
     tags = " ".join(f"{key}={value}" for key, value in job.tags.items())
     facts = [
         ("params", looks.params_line(job.params, 2_000)),
         ("queue", f"{job.queue}, priority {job.priority}"),
-        ("attempts", f"{job.attempt} of {job.max_attempts}"),
+        ("attempts", _tried(job, attempts)),
         ("created", f"{looks.moment(job.created_at)} ({looks.age(now, job.created_at)})"),
         ("due", "" if job.run_at <= job.created_at else f"{looks.moment(job.run_at)} ({looks.age(now, job.run_at)})"),
-        ("started", "" if job.started_at is None else f"{looks.moment(job.started_at)}, took {took(job, now)}"),
+        ("started", _started(job, now)),
         ("finished", "" if job.finished_at is None else looks.moment(job.finished_at)),
         ("expires", "" if job.expires_at is None else looks.moment(job.expires_at)),
         ("worker", job.worker or ""),
@@ -111,6 +112,22 @@ def _facts(job: Job, now: Instant) -> list[tuple[str, str]]:
         ("run again", "" if job.replayed_by is None else f"as job {job.replayed_by}"),
     ]
     return [(name, looks.one_line(value)) for name, value in facts if value]
+
+
+def _tried(job: Job, attempts: list[Attempt]) -> str:
+    """``2 of 4``, and how many count for nothing in that, as they were lost or given back."""
+    free = sum(one.charge is not None and one.charge is not Charge.ATTEMPT for one in attempts)
+    counting = looks.tried(job.attempt - free, job.max_attempts)
+    verb = "does" if free == 1 else "do"
+    return counting if not free else f"{counting}, and {free} that {verb} not count (lost or given back)"
+
+
+def _started(job: Job, now: Instant) -> str:
+    if job.started_at is None:
+        return ""
+    length = took(job, now)
+    running = "running for" if job.state is State.RUNNING else "took"
+    return looks.moment(job.started_at) + ("" if length == "-" else f", {running} {length}")
 
 
 def _attempt_row(attempt: Attempt, now: Instant) -> tuple[str | Text, ...]:

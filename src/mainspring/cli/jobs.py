@@ -65,7 +65,7 @@ def jobs(  # noqa: PLR0913 - the filters of the list
 
 
 def _row(job: Job, now: Instant) -> tuple[str | Text, ...]:
-    attempts = f"{job.attempt}/{job.max_attempts}" if job.attempt else "-"
+    attempts = looks.tried(job.attempt, job.max_attempts) if job.attempt else "-"
     return (
         str(job.id),
         show.state(job.state, cancelling=job.cancel_requested),
@@ -79,10 +79,11 @@ def _row(job: Job, now: Instant) -> tuple[str | Text, ...]:
 
 
 def took(job: Job, now: Instant) -> str:
-    """How long it ran or has been running; a dash before its first start."""
-    if job.started_at is None:
+    """How long it has been running or took to its end; a dash while it waits."""
+    end = now if job.state is State.RUNNING else job.finished_at
+    if job.started_at is None or end is None:
         return "-"
-    return looks.length(Duration((job.finished_at or now) - job.started_at))
+    return looks.length(Duration(end - job.started_at))
 
 
 def _state(word: str | None) -> State | None:

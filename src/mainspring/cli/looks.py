@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -49,8 +50,11 @@ _WORKERS = {
     WorkerState.ACTIVE: ("●", "green"),
     WorkerState.DRAINING: ("◐", "yellow"),
     WorkerState.STOPPED: ("○", "bright_black"),
-    WorkerState.LOST: ("✖", "bold red"),
+    WorkerState.LOST: ("?", "magenta"),
 }
+WIDE, NARROWEST = 120, 16
+"""Characters of a line of a plain table, and of a column that is cut for it."""
+
 _RUNNING = Look("▶", "running", "bold yellow")
 
 # Colours that a job chose are kept; whatever else moves a terminal's cursor or title is shown, not obeyed.
@@ -125,6 +129,39 @@ def cut(text: str, most: int) -> str:
 def compact(value: Any) -> str:
     """A JSON value in one line; text without quotes."""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def counted(number: int, what: str) -> str:
+    """``1 job``, ``1,200 jobs``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def tried(attempt: int, most: int) -> str:
+    """``2 of 4``; the number alone where attempts that are not charged (lost, given back) have led beyond."""
+    return f"{attempt} of {most}" if attempt <= most else str(attempt)
+
+
+def columns(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int], gives: Collection[int]
+) -> list[str]:
+    """A table in plain lines, each column as wide as it needs to be.
+
+    ``right``: columns of numbers; ``gives``: columns that are cut, so that a line has at most ``WIDE`` characters where
+    that leaves each of them NARROWEST. No other column is ever cut.
+    """
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    room = WIDE - sum(width for index, width in enumerate(widths) if index not in gives) - 2 * (len(widths) - 1)
+    for left, index in enumerate(sorted(gives, key=lambda one: widths[one])):
+        widths[index] = min(widths[index], max(NARROWEST, room // (len(gives) - left)))
+        room -= widths[index]
+    lines = []
+    for row in (titles, *rows):
+        cells = [
+            cut(cell, width).rjust(width) if index in right else cut(cell, width).ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines
 
 
 def params_line(params: Any, most: int = 60) -> str:

@@ -209,7 +209,9 @@ def _call(command: Command, words: Sequence[str]) -> int:
             [command.name, *words], print_error=False, exit_on_error=False, verbose=False
         )
     except CycloptsError as error:
-        raise WrongUse(str(error), remedy=f"See: mainspring {command.name} --help") from error
+        from mainspring.cli.misuse import told
+
+        raise WrongUse(told(error), remedy=f"See: mainspring {command.name} --help") from error
     if {"--help", "-h"} & set(words):  # then the parser's own function prints
         with streams.writing():
             function(*bound.args, **bound.kwargs)

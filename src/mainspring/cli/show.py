@@ -150,10 +150,14 @@ def table(
 
     ``right``: columns of numbers; ``gives``: columns that are cut first where the terminal is narrow.
     """
+    numbers, giving = set(right), set(gives)
+    if not on_terminal():
+        plainly = [[str(cell) for cell in row] for row in rows]
+        line("\n".join(looks.columns(titles, plainly, numbers, giving)) if plainly else empty)
+        return
     from rich.table import Table
     from rich.text import Text
 
-    numbers, giving = set(right), set(gives)
     drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for index, name in enumerate(titles):
         side: Literal["left", "right"] = "right" if index in numbers else "left"

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from mainspring.cli import access as of
-from mainspring.cli import follow, looks, show, values
+from mainspring.cli import follow, hosts, looks, show, values
 from mainspring.cli.access import Access
 from mainspring.client import Client
 from mainspring.client.wire import job_wire
@@ -63,13 +63,20 @@ def submit(  # noqa: PLR0913 - the documented options of a submit
                 show.as_json(job_wire(job))
             else:
                 show.line(f"job {job.id} {job.state.value}: {job.task} {looks.params_line(job.params)}".rstrip())
+        _tell_nobody(client, job)
         return 0
+
+
+def _tell_nobody(client: Client, job: Job) -> None:
+    if nobody := hosts.nobody_for(client, job):
+        show.note(f"job {job.id} waits: {nobody}")
 
 
 def _wait(client: Client, number: int, access: Access) -> int:
     quiet = access.json and not show.console(error=True).is_terminal
     if not quiet:
         show.note(f"job {number} is submitted; Ctrl-C stops waiting, not the job.")
+    _tell_nobody(client, client.job(number))
     try:
         job = follow.watched(client, number, quiet=quiet)
     except KeyboardInterrupt:
@@ -86,7 +93,7 @@ def _wait(client: Client, number: int, access: Access) -> int:
 
 def _end(job: Job) -> str:
     """How it ended: the result, or the error."""
-    text = f"job {job.id} {job.state.value} after {job.attempt} attempt{'' if job.attempt == 1 else 's'}"
+    text = f"job {job.id} {job.state.value} after {looks.counted(job.attempt, 'attempt')}"
     if job.state is State.SUCCEEDED:
         return text if job.result is None else f"{text}: {looks.compact(job.result)}"
     return f"{text}: {job.error.type}: {job.error.message}" if job.error else text

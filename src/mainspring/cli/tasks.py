@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mainspring.cli import access as of
-from mainspring.cli import looks, show
+from mainspring.cli import looks, show, values
 from mainspring.cli.access import Access
 from mainspring.client.wire import task_wire
 from mainspring.domain.task import Task
@@ -42,6 +42,4 @@ def _row(task: Task) -> tuple[str, ...]:
 
 def _parameter(name: str, schema: Any, task: Task) -> str:
     """``order_id: integer``, with a question mark where it may be left out."""
-    kind = schema.get("type", "any") if isinstance(schema, dict) else "any"
-    kind = kind if isinstance(kind, str) else "|".join(map(str, kind))
-    return f"{name}{'' if name in task.schema.get('required', ()) else '?'}: {kind}"
+    return f"{name}{'' if name in task.schema.get('required', ()) else '?'}: {values.kind(schema, task.schema)}"

@@ -7,9 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mainspring.clock import duration, seconds
 from mainspring.domain.parameters import loads_strict
 from mainspring.domain.task import Task
-from mainspring.errors import InvalidInput, InvalidJson, InvalidOption, InvalidParameters, UnknownTask
+from mainspring.errors import (
+    InvalidDuration,
+    InvalidInput,
+    InvalidJson,
+    InvalidOption,
+    InvalidParameters,
+    PayloadTooLarge,
+    UnknownTask,
+)
+
+DOCUMENT_LIMIT = 4 * 1_048_576
+"""Bytes of --params @FILE, as of a body over REST: white space and escapes may make it longer than what is stored."""
 
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
@@ -66,8 +78,13 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _file(name: str) -> str:
+    """What is in it; no more is read than is taken. Raises InvalidInput, PayloadTooLarge."""
     try:
-        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
+            data = file.read(DOCUMENT_LIMIT + 1)
+        if len(data) > DOCUMENT_LIMIT:
+            raise PayloadTooLarge(f"--params @{name}", len(data), DOCUMENT_LIMIT)
+        return data.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(
             f"--params @{name} can't be read: {error}.",
@@ -79,6 +96,8 @@ def _file(name: str) -> str:
 def _value(task: Task, name: str, text: str) -> Any:
     """Text where the schema wants text; JSON otherwise; text again where both may be."""
     known = task.schema.get("properties", {})
+    if name in known and _is_duration(known[name]):
+        return _iso_duration(text)
     allowed = _allowed(known[name], task.schema) if name in known else set(_TYPES)
     if allowed == {"string"}:
         return text
@@ -97,6 +116,21 @@ def _value(task: Task, name: str, text: str) -> Any:
     return value if fits or "string" not in allowed else text
 
 
+def _is_duration(schema: Any) -> bool:
+    """A timedelta, perhaps one that may be null."""
+    if not isinstance(schema, dict):
+        return False
+    return schema.get("format") == "duration" or any(_is_duration(one) for one in schema.get("anyOf", ()))
+
+
+def _iso_duration(text: str) -> Any:
+    """``1h30m`` as ISO 8601 has it, which is what a timedelta is in JSON; other texts as they are."""
+    try:
+        return f"PT{seconds(duration(text)):f}S"
+    except InvalidDuration:
+        return None if text == "null" else text
+
+
 def _allowed(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> set[str]:
     """The JSON types that a value of this schema may have."""
     if depth > 8:
@@ -113,6 +147,17 @@ def _allowed(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0)
         return {_type(value) for value in schema.get("enum", [schema.get("const")])}
     kinds = schema.get("type", list(_TYPES))
     return {kinds} if isinstance(kinds, str) else set(kinds)
+
+
+def kind(schema: Any, root: Mapping[str, Any]) -> str:
+    """The values of a schema in few words: ``integer``, ``string or null``, ``duration``, ``any``."""
+    if not isinstance(schema, dict):
+        return "any"
+    if (form := schema.get("format")) is not None and schema.get("type") == "string":
+        return str(form)
+    allowed = _allowed(schema, root)
+    words = [one for one in ("string", "integer", "number", "boolean", "array", "object", "null") if one in allowed]
+    return "any" if len(words) == len(_TYPES) else " or ".join(words) or "any"
 
 
 def _type(value: Any) -> str:

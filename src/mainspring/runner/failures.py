@@ -21,11 +21,13 @@ _OURS = f"{Path(__file__).resolve().parents[1]}/"
 def failure_of(error: BaseException) -> Failure:
     """The failure that an exception stands for; its traceback begins at the user's first line."""
     kind = type(error)
+    ignored = _unreadable_wish(error)
     return Failure(
         type=kind.__qualname__,
         message=_kept(_told(error), LONGEST_MESSAGE),
         traceback=_kept(_traceback(error), LONGEST_TRACEBACK),
         types=_types(kind),
+        evidence={} if ignored is None else {"retry_after_ignored": ignored},
     )
 
 
@@ -39,6 +41,17 @@ def retry_after(error: BaseException) -> str | float | None:
     except (InvalidDuration, Exception):  # noqa: BLE001 - an attribute of foreign code; no readable wish, no wish
         return None
     return None
+
+
+def _unreadable_wish(error: BaseException) -> str | None:
+    """A delay that the error asks for and that can't be kept, so that it is said and not only left out."""
+    try:
+        wish = getattr(error, "retry_after", None)
+        if wish is None or retry_after(error) is not None:
+            return None
+        return _kept(f"{wish!r} is not a duration; the policy's delay was taken", 300)
+    except Exception:  # noqa: BLE001 - an attribute of foreign code
+        return "it could not be read; the policy's delay was taken"
 
 
 def _types(kind: type[BaseException]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ Making one and declaring tasks opens nothing: the first submit or question does 
 from __future__ import annotations
 
 import inspect
+import operator
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Protoco
 from mainspring.domain.event import Event
 from mainspring.domain.parameters import placeholders
 from mainspring.domain.task import Catalog, Executor, checked_name
-from mainspring.errors import InvalidOption, InvalidParameters, InvalidTask, NotYetSupported, near
+from mainspring.errors import InvalidInput, InvalidOption, InvalidParameters, InvalidTask, NotYetSupported, near
 from mainspring.sdk import connection
 from mainspring.sdk.context import Context
 from mainspring.sdk.events import stream, stream_async
@@ -181,8 +182,12 @@ class Mainspring:
         return connection.client_of(self)
 
     def job(self, id: int) -> Handle[Any]:  # noqa: A002 - the word of the contract
-        """The handle of a job, of this app or any other. Raises UnknownJob."""
-        record = self.client().job(id)
+        """The handle of a job, of this app or any other. Raises UnknownJob, and InvalidInput for what is no number."""
+        try:
+            number = operator.index(id)
+        except TypeError:
+            raise InvalidInput(f"{id!r} is not the id of a job.", remedy="Pass its number: 7.", field="id") from None
+        record = self.client().job(number)
         task = next((task for task in self._tasks.values() if task.name == record.task), None)
         return Handle(self.client, record.id, read=task.read_result if task else None, record=record)
 

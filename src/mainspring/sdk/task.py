@@ -15,7 +15,7 @@ import msgspec
 from mainspring.domain.job import JobRequest
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.task import Executor, Task
-from mainspring.errors import InvalidInput, InvalidTask, NotYetSupported
+from mainspring.errors import InvalidInput, InvalidParameters, InvalidTask, NotYetSupported
 from mainspring.sdk.binding import Parameters
 from mainspring.sdk.codec import encode_other
 from mainspring.sdk.fingerprint import code_hash
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C")
+_ROWS = 'Write submit_many([{"order_id": 1}, {"order_id": 2}]).'
 
 
 class Clients:
@@ -221,7 +222,15 @@ class Submission(Generic[P, R]):
     def submit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
         """One job per row of parameters; see the task's ``submit_many``."""
         requests = []
+        if not isinstance(rows, Iterable):
+            raise InvalidParameters(
+                f"submit_many takes rows of parameters, not {type(rows).__name__}.", remedy=_ROWS, field="params"
+            )
         for index, row in enumerate(rows):
+            if not isinstance(row, Mapping):
+                raise InvalidParameters(
+                    f"Row {index} of submit_many is {row!r:.80}; it must be a mapping.", remedy=_ROWS, field="params"
+                )
             try:
                 requests.append(self._request((), row))
             except InvalidInput as error:

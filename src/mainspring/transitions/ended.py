@@ -78,7 +78,8 @@ def lose(tx: Transaction, seen: Sequence[SeenLease], actor: str) -> list[JobId]:
         verdict = after_loss(
             jobs.policy_of(tx, job).retry, jobs.tally(tx, job), cancelled=row.cancel_at is not None, alone=alone
         )
-        failure = Failure("LostWorker", f"its worker stopped renewing the lease, which ended {instant_text(until)}")
+        evidence = {"lease_ended": instant_text(until)}
+        failure = Failure("LostWorker", "its worker stopped renewing the lease", evidence=evidence)
         attempts.append((row, Outcome.LOST, verdict.charge, "", failure, None))
         moves.append(_move(tx, row, verdict, None, actor))
     _settle(tx, moves, attempts, actor)

@@ -223,7 +223,8 @@ class Coordinator:
         if self._dispatch is None or not self._signals:
             return
         if self._signals == 1:
-            self._say(f"draining: {len(self._dispatch.held)} jobs run; a second signal gives them back at once")
+            running = _counted(len(self._dispatch.held), "running job")
+            self._say(f"draining {running}; a second signal gives back at once what runs")
             self._dispatch.drain()
         else:
             self._dispatch.hurry()
@@ -349,8 +350,8 @@ class Coordinator:
             self._dispatch.drain()
         self._store.news_bell.ring()
         self._say(
-            f"{options.name or host} (worker {self._worker}) runs {len(declared.tasks)} tasks of {declared.app} "
-            f"in {options.slots} slots"
+            f"{options.name or host} (worker {self._worker}) runs {_counted(len(declared.tasks), 'task')} of "
+            f"{declared.app} in {_counted(options.slots, 'slot')}"
         )
 
     def _unusable(self, runner: RunnerProcess, message: str) -> None:
@@ -459,3 +460,7 @@ class Coordinator:
             with suppress(StoreError):
                 self._store.write(lambda tx: workers.beat(tx, worker, WorkerState.STOPPED, Duration(0)))
             self._store.work_bell.ring()
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

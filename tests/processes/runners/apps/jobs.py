@@ -127,8 +127,8 @@ def inner(text: str) -> None:
 
 
 @app.task
-async def fail_later() -> None:
-    raise RetryAfter("7s", "busy")
+async def fail_later(delay: str = "7s") -> None:
+    raise RetryAfter(delay, "busy")
 
 
 @app.task

@@ -48,6 +48,7 @@ _OUTCOMES = {
 }
 _WORKERS = {
     WorkerState.ACTIVE: ("●", "green"),
+    WorkerState.IMPAIRED: ("▲", "bold yellow"),
     WorkerState.DRAINING: ("◐", "yellow"),
     WorkerState.STOPPED: ("○", "bright_black"),
     WorkerState.LOST: ("?", "magenta"),

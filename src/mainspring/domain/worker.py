@@ -15,6 +15,7 @@ class WorkerState(StrEnum):
     """What a worker does now."""
 
     ACTIVE = "active"
+    IMPAIRED = "impaired"  # it lives, but its runners can't load the app
     DRAINING = "draining"
     STOPPED = "stopped"  # it said goodbye
     LOST = "lost"  # its heartbeat is overdue

@@ -27,7 +27,6 @@ from mainspring.domain.ids import JobId, WorkerId
 from mainspring.domain.logline import LOG_LIMIT
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
-from mainspring.domain.worker import WorkerState
 from mainspring.engine.claiming import Claimed, Claimer, Claims, nothing
 from mainspring.engine.downfall import Downfall
 from mainspring.engine.enforce import Enforcer
@@ -125,7 +124,7 @@ class Dispatch:
 
     def add_runner(self, number: int, tasks: Sequence[str], lodging: Lodging = Lodging.SHARED) -> None:
         """A runner said hello. ``lodging``: the jobs that it is for."""
-        self._runners[number] = RunnerView(number, lodging, frozenset(tasks))
+        self._custody.add(RunnerView(number, lodging, frozenset(tasks)))
         self._fresh = True
         self._hungry = True
         self._catalog = ""  # look again at which tasks the worker as a whole knows
@@ -133,8 +132,9 @@ class Dispatch:
 
     def remove_runner(self, number: int, failure: Failure, *, lost: bool = False) -> None:
         """A runner is gone; what ran in it ends now. ``lost``: its guard ended it because we did not renew."""
-        runner = self._runners.pop(number, None)
+        runner = self._custody.remove(number)
         if runner is None:
+            self._renew_at = self._clock.monotonic()  # whoever asks is to hear of it
             return
         self._hungry = True
         downfall = Downfall(runner, failure)
@@ -287,7 +287,7 @@ class Dispatch:
         faults.hit(FaultPoint.RENEW_BEFORE_WRITE)
         ending = {report.ending.job for report in reports}
         pairs = [(held.job, held.claim) for held in self.held.values() if not held.fenced and held.job not in ending]
-        state = WorkerState.ACTIVE if self._draining_until is None else WorkerState.DRAINING
+        state = self._custody.state(draining=self._draining_until is not None)
         workers.beat(tx, self._worker, state, Duration(max(self._timing.lease, 3 * self._timing.renewal)))
         return jobs.renew(tx, pairs, Instant(tx.now + self._timing.lease)) | ending
 

@@ -12,6 +12,7 @@ from mainspring.domain.frame import Frame
 from mainspring.domain.ids import ClaimId, JobId
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
+from mainspring.domain.worker import WorkerState
 from mainspring.store.rows import Policy
 
 
@@ -136,6 +137,25 @@ class Custody:
         self.held: dict[JobId, Held] = {}
         self.runners: dict[int, RunnerView] = {}
         self.out = Outbox()
+        self._unusable = False
+
+    def add(self, runner: RunnerView) -> None:
+        """It has loaded the app."""
+        self.runners[runner.number] = runner
+        self._unusable = self._unusable and runner.lodging is not Lodging.SHARED
+
+    def remove(self, number: int) -> RunnerView | None:
+        """It is gone; None when it had not even loaded the app."""
+        runner = self.runners.pop(number, None)
+        self._unusable = self._unusable or runner is None
+        return runner
+
+    def state(self, *, draining: bool) -> WorkerState:
+        """What the worker is fit for. A runner that crashed and is being replaced does not count against it."""
+        if draining:
+            return WorkerState.DRAINING
+        able = any(runner.lodging is Lodging.SHARED for runner in self.runners.values())
+        return WorkerState.IMPAIRED if self._unusable and not able else WorkerState.ACTIVE
 
     def take_out(self) -> Outbox:
         """The outbox of this turn; the next one begins empty."""

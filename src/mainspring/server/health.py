@@ -57,8 +57,7 @@ class Health:
             tasks = {task for one in able for task in one.tasks}
             said = (True, f"live: {len(able)}; tasks that they run: {len(tasks)}")
         else:
-            remedy = "start one: mainspring worker --app MODULE:ATTR"
-            said = (False, f"no live worker has reported its tasks yet; {remedy}")
+            said = (False, _why_none(known))
         return {"store": _with(asked, refusal), "sweeper": self._loop(), "workers": said}
 
     def close(self) -> None:
@@ -99,3 +98,11 @@ class Health:
 def _with(asked: tuple[bool, str], refusal: MainspringError | None) -> tuple[bool, str]:
     """What the store said, and whether it would take a submit."""
     return asked if refusal is None else (False, str(refusal))
+
+
+def _why_none(known: list[Worker]) -> str:
+    """Why no worker would run a job now."""
+    impaired = [one.name for one in known if one.state is WorkerState.IMPAIRED]
+    if impaired:
+        return f"no runner of {', '.join(impaired[:3])} can load the app; mend it, its log has the traceback"
+    return "no live worker has reported its tasks yet; start one: mainspring worker --app MODULE:ATTR"

@@ -32,7 +32,9 @@ def test_a_worker_whose_runners_can_not_load_the_app_is_not_ready_until_they_can
 
 def test_a_worker_whose_runner_is_only_being_replaced_stays_ready(world: World) -> None:
     world.worker("solid", lease="1s", sweep="100ms")
+    killed: set[int] = set()
     for _ in range(3):
-        world.eventually(lambda: world.client.workers()[0].pids["runners"], what="a runner")
+        world.eventually(lambda: world.runner_of("solid") not in killed, what="the next runner")
+        killed.add(world.runner_of("solid"))
         os.kill(world.runner_of("solid"), signal.SIGKILL)
-        world.stays(lambda: world.client.workers()[0].state is WorkerState.ACTIVE, 0.5)
+        world.stays(lambda: world.client.workers()[0].state is WorkerState.ACTIVE, 0.7)

@@ -35,7 +35,7 @@ def classes(kind: type[MainspringError] = MainspringError) -> list[type[Mainspri
 
 def rows() -> dict[Row, tuple[str, str]]:
     """What the page says of each error: its meaning and what to do."""
-    found = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (\d+) \| (\d) \| (.*) \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    found = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (\d+) \| (\d+) \| (.*) \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
     return {Row(code, name, int(http), int(end)): (meaning, remedy) for code, name, http, end, meaning, remedy in found}
 
 

@@ -71,6 +71,20 @@ def broken_code(root: Path) -> list[Finding]:
     return found
 
 
+WIDEST = 125
+"""Characters of a line of prose; only rows of tables may be longer, as they can't be broken."""
+
+
+def wide_lines(root: Path) -> list[Finding]:
+    """Lines of pages that don't fit a terminal or an editor beside another."""
+    return [
+        Finding(inside(page, root), number, f"{len(line)} characters; at most {WIDEST}, or a row of a table")
+        for page in pages(root)
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > WIDEST and not line.lstrip().startswith("|")
+    ]
+
+
 def commands(app: cyclopts.App, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], cyclopts.App]]:
     """Every command below this app that people are shown, with its words; lazy ones are loaded."""
     for name in app:

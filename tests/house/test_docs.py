@@ -13,7 +13,7 @@ import pytest
 from tests.house import docs
 from tests.house.tree import ROOT, Finding, report
 
-CHECKS = [docs.broken_links, docs.broken_code, docs.odd_records]
+CHECKS = [docs.broken_links, docs.broken_code, docs.odd_records, docs.wide_lines]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -53,6 +53,13 @@ def shell_blocks(text: str) -> list[tuple[int, str]]:
 def write(root: Path, path: str, text: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text)
+
+
+def test_a_line_that_is_too_wide_is_found_unless_it_is_a_row(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", f"{'x' * 126}\n{'y' * 125}\n| {'z' * 200} |\n")
+    assert [(one.line, one.text) for one in docs.wide_lines(tmp_path)] == [
+        (1, "126 characters; at most 125, or a row of a table")
+    ]
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:

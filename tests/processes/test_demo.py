@@ -73,13 +73,16 @@ def test_every_outcome_is_as_expected_and_stay_keeps_the_platform_up(folder: Pat
     assert wait_until(lambda: "Ctrl-C drains and stops it." in said(folder), within=100), said(folder)
     text = said(folder)
     assert "11 of 11 outcomes as expected, and the platform stays up." in text
+    for title in ("1  Two workers, and a backup that is verified (System 2)", "(XE001)", "jobs done: 0 of"):
+        assert title in text, "what a newcomer reads first is in plain words"
     table = text.partition("What happened")[2]
+    assert max(map(len, table.partition("Where to look")[0].splitlines())) <= 120
     for job, words in {
         "backup": "the SHA-256 of each",
         "test-fail": "failed: payload requested failure",
         "cleanup": "failed: empty payload",
         "selfkill": "crashed: its process was killed by SIGKILL",
-        "999": "asking for it answers: unknown job 999",
+        "(asking for job 999)": "the answer is: unknown job 999",
         "flaky": "3: failed x2, succeeded",
         "read_sources": "crash: killed -9 worker alpha; all",
         "summary": "counted again",

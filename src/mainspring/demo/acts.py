@@ -27,11 +27,12 @@ _PATIENCE = Duration(60 * SECOND)
 _LEFT_OUT = {"test", "tests", "site-packages", "dist-packages", "idlelib", "lib2to3", "turtledemo"}
 _AT_ONCE, _FEWEST = 6, 200
 _VICTIM = "alpha"
+_ASKED = "(asking for job 999)"
 
 
 def two_workers(stage: Stage, screen: Screen) -> list[Row]:
-    """System 2: two workers; a backup's status is asked until it is done; the archive is verified."""
-    screen.title("1  System 2: two workers, and a backup that is verified")
+    """Two workers; a backup's status is asked until it is done; the archive is verified."""
+    screen.title("1  Two workers, and a backup that is verified (System 2)")
     stage.until("the start of both workers", lambda: {"alpha", "beta"} <= set(stage.active_workers()))
     screen.step(f"workers {' and '.join(sorted(stage.active_workers()))} are up")
     source, archive = _make_files(stage.folder / "data"), stage.folder / "backup.tar.gz"
@@ -54,8 +55,8 @@ def two_workers(stage: Stage, screen: Screen) -> list[Row]:
 
 
 def payloads(stage: Stage, screen: Screen) -> list[Row]:
-    """XE001: jobs that fail as their payload says, one that kills its process, and one that is not there."""
-    screen.title("2  XE001: what fails says why, and the rest goes on")
+    """Jobs that fail as their payload says, one that kills its process, and one that is not there."""
+    screen.title("2  What fails says why, and the rest goes on (XE001)")
     archive = stage.folder / "again.tar.gz"
     jobs: list[Handle[Any]] = [
         work.backup.submit(src=str(stage.folder / "data"), dest=str(archive)),
@@ -96,7 +97,7 @@ def survey(stage: Stage, screen: Screen) -> list[Row]:
     jobs = work.read_sources.submit_many({"root": str(root), "names": part} for part in parts)
     screen.step(f"{len(jobs)} jobs submitted, for {len(names)} modules below {root}")
     killed = ""
-    with screen.bar("modules read", len(jobs)) as bar:
+    with screen.bar("jobs done", len(jobs)) as bar:
 
         def finished() -> bool:
             nonlocal killed
@@ -158,10 +159,8 @@ def _unknown() -> Row:
         work.app.job(999)
     except UnknownJob as error:
         right = error.message.startswith("unknown job")
-        return Row(
-            "999", "", "unknown", "", "", f"asking for it answers: {error.message}", "" if right else error.message
-        )
-    return Row("999", "", "known", "", "", "asking for it", "there is a job 999")
+        return Row("", _ASKED, "refused", "", "", f"the answer is: {error.message}", "" if right else error.message)
+    return Row("", _ASKED, "answered", "", "", "there should be no such job", "there is a job 999")
 
 
 def _row(job: Handle[Any], state: State, *outcomes: Outcome, shows: str = "", message: str = "", also: str = "") -> Row:

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 
 _ICONS = {"succeeded": "[green]✔ succeeded[/]", "dead": "[red]✖ dead[/]", "cancelled": "[bright_black]⊘ cancelled[/]"}
-_WIDE = 130
+_WIDE = 120
 
 
 class Row(NamedTuple):
@@ -30,6 +30,11 @@ class Row(NamedTuple):
     duration: str
     shows: str
     wrong: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is about: a job and its task, or a question."""
+        return f"job {self.job} {self.task}" if self.job else self.task
 
 
 class Screen:
@@ -52,7 +57,7 @@ class Screen:
     def result(self, row: Row) -> None:
         """A job has ended."""
         mark = "[bold red]unexpected[/]" if row.wrong else "[green]as expected[/]"
-        told = f"job {row.job} {row.task}: {row.state}; {row.shows}".replace(" :", ":")
+        told = f"{row.name}: {row.state}; {row.shows}"
         told += f" ({row.wrong})" if row.wrong else ""
         self._console.print(f"  {escape(told)}  {mark}", soft_wrap=True)
 

@@ -38,7 +38,7 @@ def _play(stage: Stage, screen: Screen, *, stay: bool) -> int:
     _tell_places(stage, screen, stay=stay)
     wrong = [row for row in rows if row.wrong]
     for row in wrong:
-        screen.verdict(f"job {row.job} {row.task}: {row.wrong}", good=False)
+        screen.verdict(f"{row.name}: {row.wrong}", good=False)
     screen.verdict(
         f"{len(rows) - len(wrong)} of {len(rows)} outcomes as expected"
         + (", and the platform stays up." if stay else "."),

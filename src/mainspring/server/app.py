@@ -26,6 +26,7 @@ from mainspring.server.exchange import Entry
 from mainspring.server.health import Health
 from mainspring.server.listen import listen, url
 from mainspring.server.routes.catalog import CatalogRoutes
+from mainspring.server.routes.front import front_page
 from mainspring.server.routes.health import HealthRoutes
 from mainspring.server.routes.jobs import JobRoutes
 from mainspring.server.web import Web
@@ -64,7 +65,8 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
 
 def routes(client: Client, health: Health) -> list[Entry]:
     """Every route that there is."""
-    return [*JobRoutes(client).entries(), *CatalogRoutes(client).entries(), *HealthRoutes(health).entries()]
+    entries = [*JobRoutes(client).entries(), *CatalogRoutes(client).entries(), *HealthRoutes(health).entries()]
+    return [front_page(entries), *entries]
 
 
 def _sweep(store: Store, settings: Settings, stack: ExitStack) -> Drive:

@@ -67,7 +67,7 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What goes back: a status, a value to be written as JSON, and headers beyond the usual ones."""
+    """What goes back: a status, a value to be written as JSON (bytes as they are), and headers beyond the usual."""
 
     status: int
     value: Any

@@ -183,7 +183,8 @@ def _query(text: bytes, entry: Entry) -> dict[str, str]:
 
 
 def _written(answer: Answer) -> Written:
-    return Written(answer.status, answer.headers, msgspec.json.encode(answer.value))
+    value = answer.value
+    return Written(answer.status, answer.headers, value if isinstance(value, bytes) else msgspec.json.encode(value))
 
 
 def _forget(call: asyncio.Future[Written]) -> None:

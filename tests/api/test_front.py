@@ -1,0 +1,23 @@
+"""The page at the root: whoever opens the address that is told finds where to go on."""
+
+from __future__ import annotations
+
+import re
+
+from tests.api.serving import Serving
+
+
+def test_the_address_that_is_told_leads_to_a_page_whose_links_lead_somewhere(server: Serving) -> None:
+    page = server.http.get("/")
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    links = re.findall(r'href="([^"]+)"', page.text)
+    assert {"/healthz", "/readyz", "/api/v1/jobs", "/api/v1/workers", "/api/v1/tasks"} == set(links)
+    for link in links:
+        answer = server.http.get(link)
+        assert answer.status_code in {200, 503}, link
+        assert answer.headers["content-type"] == "application/json"
+
+
+def test_the_page_runs_no_script_and_may_not_be_framed(server: Serving) -> None:
+    policy = server.http.get("/").headers["content-security-policy"]
+    assert policy == "default-src 'none'; frame-ancestors 'none'"

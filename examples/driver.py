@@ -84,8 +84,8 @@ class Platform:
         """Block until so many workers are active; their names, sorted."""
         deadline = time.monotonic() + 20
         while True:
-            _, workers = self.ask("workers")
-            names = sorted(one["name"] for one in workers or [] if one["state"] == "active")
+            status, workers = self.ask("workers")  # 5 until the platform has made its database
+            names = sorted(one["name"] for one in workers if one["state"] == "active") if status == 0 else []
             if len(names) >= count:
                 return names
             if time.monotonic() > deadline:

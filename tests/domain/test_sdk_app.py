@@ -503,3 +503,16 @@ def test_rows_that_are_none_are_refused_with_what_would_be_right(rows: Any):
 def test_what_is_no_number_is_no_id(id_: Any):
     with pytest.raises(InvalidInput, match="is not the id of a job"):
         Mainspring("shop").job(id_)
+
+
+def test_a_length_of_time_may_be_written_as_everywhere_else():
+    app = Mainspring("shop")
+
+    @app.task
+    def rest(pause: timedelta, limit: timedelta | None = None) -> None: ...
+
+    bound = rest.parameters.bind(("5s",), {"limit": "1h30m"})
+    assert rest.parameters.values(bound) == {"pause": timedelta(seconds=5), "limit": timedelta(minutes=90)}
+    assert rest.parameters.bind((timedelta(seconds=5),), {}) == {"pause": "PT5S"}
+    with pytest.raises(InvalidParameters, match="pause"):
+        rest.parameters.bind(("soon",), {})

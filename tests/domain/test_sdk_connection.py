@@ -14,7 +14,7 @@ from mainspring import Mainspring
 from mainspring.client.direct import DirectClient, connect
 from mainspring.domain.job import JobFilter
 from mainspring.domain.task import Catalog
-from mainspring.errors import InvalidSetting, StoreUnreachable
+from mainspring.errors import InvalidSetting, NoDatabase, StoreUnreachable
 from mainspring.sdk import connection
 from mainspring.sdk.connection import use_client
 from mainspring.store import Store
@@ -99,11 +99,21 @@ def test_a_database_that_is_none_is_refused_by_its_url() -> None:
 def test_two_apps_on_one_url_share_a_connection_and_closing_opens_again(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/one.db"
     first, second = ping_app(url), ping_app(url)
-    assert first.client() is second.client()
     first.tasks["ping"].submit(n=1)
+    assert first.client() is second.client()
     connection.close()
     first.tasks["ping"].submit(n=2)
     assert submitted(tmp_path / "one.db") == [1, 2]
+
+
+def test_a_question_where_no_database_is_makes_none(tmp_path: Path) -> None:
+    app = ping_app()
+    for ask in (lambda: app.job(7), lambda: list(app.events(follow=False)), app.client):
+        with pytest.raises(NoDatabase, match=r"\.mainspring/mainspring\.db"):
+            ask()
+    assert list(tmp_path.iterdir()) == []
+    job = app.tasks["ping"].submit()
+    assert app.job(job.id).state == "queued"
 
 
 def test_many_threads_open_it_once(tmp_path: Path) -> None:
@@ -158,6 +168,7 @@ def test_a_client_that_was_set_is_used_until_its_block_ends() -> None:
             assert app.client() is inner
         assert app.client() is outer
         use_client(None)
+        app.tasks["ping"].submit()
         assert app.client() not in (inner, outer)
     for client in (inner, outer):
         client.close()

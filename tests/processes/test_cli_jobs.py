@@ -16,6 +16,7 @@ from mainspring.domain.job import JobRequest
 from mainspring.domain.states import State
 from mainspring.domain.task import Catalog, Executor, Task
 from mainspring.domain.worker import WorkerState
+from mainspring.errors import InvalidParameters
 from mainspring.store import Transaction, workers
 from mainspring.store.workers import Hello
 from tests.processes.commands import CommandLine
@@ -41,6 +42,7 @@ SHOP = Catalog(
     (
         task("receipt", order_id={"type": "integer"}, note={"type": "string", "default": ""}),
         task("clean"),
+        task("rest", pause={"type": "string", "format": "duration", "default": "PT1S"}),
     ),
 )
 BANK = Catalog("bank", "1", (task("clean", "bank"),))
@@ -89,6 +91,21 @@ def test_due_times_make_a_scheduled_job(cli: CommandLine):
     later = cli("submit", "receipt", "order_id=1", "--at", "2999-01-01T00:00:00+01:00", "--json").answer
     assert (later["state"], later["run_at"]) == ("scheduled", "2998-12-31T23:00:00Z")
     assert cli("submit", "receipt", "order_id=1", "--expires", "1h", "--json").answer["expires_at"]
+
+
+def test_a_length_of_time_is_written_as_people_do_whoever_submits(cli: CommandLine):
+    assert cli("submit", "rest", "pause=1m30s", "--json").answer["params"] == {"pause": "PT90.000000S"}
+    client = platform()
+    (job,) = client.submit([JobRequest("shop.rest", {"pause": "250ms"})])
+    assert client.job(job).params == {"pause": "PT0.250000S"}
+    lengths = ["PT0.25S", "P1DT1H", "-PT4S", "P1W"]
+    for job, length in zip(
+        client.submit([JobRequest("shop.rest", {"pause": length}) for length in lengths]), lengths, strict=True
+    ):
+        assert client.job(job).params == {"pause": length}
+    with pytest.raises(InvalidParameters, match="soon"):
+        client.submit([JobRequest("shop.rest", {"pause": "soon"})])
+    client.close()
 
 
 def test_parameters_may_come_as_a_document_or_a_file(cli: CommandLine):
@@ -278,7 +295,12 @@ def test_events_are_in_order_with_cursor_and_kinds(cli: CommandLine):
 
 
 def test_tasks_show_what_they_take(cli: CommandLine):
-    assert {task["name"] for task in cli("tasks", "--json").answer} == {"shop.receipt", "shop.clean", "bank.clean"}
+    assert {task["name"] for task in cli("tasks", "--json").answer} == {
+        "shop.receipt",
+        "shop.clean",
+        "shop.rest",
+        "bank.clean",
+    }
     row = next(line for line in cli("tasks").out.splitlines() if line.startswith("shop.receipt"))
     assert "order_id: integer, note?: string" in row
     assert "Send it." in row

@@ -21,9 +21,9 @@ WAYS = {"closed": ">&-", "full": ">/dev/full"}
 def shell(folder: Path, words: str, redirected: str) -> Said:
     """A command as a shell starts it."""
     done = subprocess.run(
-        ["/bin/bash", "-c", f'exec "$0" -m mainspring {words} --db {DATABASE} {redirected}', sys.executable],
+        ["/bin/bash", "-c", f'exec "$0" -m mainspring {words} {redirected}', sys.executable],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "MAINSPRING_DATABASE_URL": DATABASE, "TMPDIR": str(folder)},
         capture_output=True,
         text=True,
         timeout=60,
@@ -106,3 +106,8 @@ def test_parameters_can_not_be_read_from_a_closed_standard_input(folder: Path):
     said = shell(folder, "submit receipt --params @-", "<&-")
     assert (said.status, said.out) == (4, "")
     assert "--params @- can't be read" in said.err
+
+
+def test_a_demo_that_nobody_can_read_ends_in_a_line_and_leaves_nothing_running(folder: Path):
+    said = shell(folder, "demo", ">/dev/full").err
+    assert said == "error: The answer can't be written to standard output: No space left on device.\n"

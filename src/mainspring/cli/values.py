@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mainspring.clock import duration, seconds
-from mainspring.domain.parameters import loads_strict
+from mainspring.domain.parameters import duration_names, iso_durations, loads_strict
 from mainspring.domain.task import Task
 from mainspring.errors import (
-    InvalidDuration,
     InvalidInput,
     InvalidJson,
     InvalidOption,
@@ -96,8 +94,8 @@ def _file(name: str) -> str:
 def _value(task: Task, name: str, text: str) -> Any:
     """Text where the schema wants text; JSON otherwise; text again where both may be."""
     known = task.schema.get("properties", {})
-    if name in known and _is_duration(known[name]):
-        return _iso_duration(text)
+    if name in duration_names(task.schema):
+        return None if text == "null" else iso_durations({name: text}, [name])[name]
     allowed = _allowed(known[name], task.schema) if name in known else set(_TYPES)
     if allowed == {"string"}:
         return text
@@ -114,21 +112,6 @@ def _value(task: Task, name: str, text: str) -> Any:
     # A text that happens to look like JSON of a kind that is not wanted here is still the text.
     fits = _type(value) in allowed or (_type(value) == "integer" and "number" in allowed)
     return value if fits or "string" not in allowed else text
-
-
-def _is_duration(schema: Any) -> bool:
-    """A timedelta, perhaps one that may be null."""
-    if not isinstance(schema, dict):
-        return False
-    return schema.get("format") == "duration" or any(_is_duration(one) for one in schema.get("anyOf", ()))
-
-
-def _iso_duration(text: str) -> Any:
-    """``1h30m`` as ISO 8601 has it, which is what a timedelta is in JSON; other texts as they are."""
-    try:
-        return f"PT{seconds(duration(text)):f}S"
-    except InvalidDuration:
-        return None if text == "null" else text
 
 
 def _allowed(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int = 0) -> set[str]:

@@ -14,7 +14,7 @@ import jsonschema_rs
 from mainspring.clock import Duration, Instant, duration, duration_text, instant
 from mainspring.domain.ids import JobId, LaneId
 from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST, JobRequest
-from mainspring.domain.parameters import checked_json
+from mainspring.domain.parameters import checked_json, duration_names, is_iso_duration, iso_durations
 from mainspring.domain.retry import Retry
 from mainspring.domain.task import Task, checked_name
 from mainspring.errors import (
@@ -56,12 +56,13 @@ class Prepared(NamedTuple):
 
 
 class _Declared(NamedTuple):
-    """A task of the catalog, ready to check requests."""
+    """A task of the catalog, ready to check requests; ``lengths`` are its parameters that are lengths of time."""
 
     text: str
     task: Task
     validator: Any
     policy: str
+    lengths: tuple[str, ...]
 
 
 def submit(store: Store, requests: Sequence[JobRequest], *, actor: str, parent: JobId | None = None) -> list[int]:
@@ -130,19 +131,29 @@ def _find(tx: Transaction, name: str) -> str:
     return text or ""
 
 
+_STRICT_DURATION = jsonschema_rs.validator_for({"format": "duration"}, validate_formats=True)
+
+
+def _is_duration(text: str) -> bool:
+    """What JSON Schema takes, and what a ``timedelta`` is written as: fractions of a second, and less than nothing."""
+    return is_iso_duration(text) or _STRICT_DURATION.is_valid(text)
+
+
 @lru_cache(maxsize=2000)
 def _declared(text: str) -> _Declared:
     task = rows.task((text,))
-    validator = jsonschema_rs.validator_for(task.schema, validate_formats=True)
-    return _Declared(text, task, validator, _policy_text(Retry.from_document(task.retry), task.timeout, task.grace))
+    validator = jsonschema_rs.validator_for(task.schema, validate_formats=True, formats={"duration": _is_duration})
+    policy = _policy_text(Retry.from_document(task.retry), task.timeout, task.grace)
+    return _Declared(text, task, validator, policy, duration_names(task.schema))
 
 
 def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
     task = declared.task
     if request.unique is not None:
         raise NotYetSupported("unique")
-    params = checked_json(request.params, "params")
-    _check_params(task, declared.validator, request.params)
+    given = iso_durations(request.params, declared.lengths) if declared.lengths else request.params
+    params = checked_json(given, "params")
+    _check_params(task, declared.validator, given)
     if request.delay is not None and request.run_at is not None:
         raise InvalidOption("delay and run_at were both given.", remedy="Give one of them.", field="run_at")
     queue = task.queue if request.queue is None else checked_name(request.queue, "Queue")

@@ -9,12 +9,14 @@ import io
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from mainspring.errors import OutputFailed
 
 _ICONS = {"succeeded": "[green]✔ succeeded[/]", "dead": "[red]✖ dead[/]", "cancelled": "[bright_black]⊘ cancelled[/]"}
 _WIDE = 120
@@ -46,20 +48,27 @@ class Screen:
             sys.stdout.reconfigure(errors="replace")  # a terminal without our arrows still gets the words
         self._console = Console(highlight=False, width=None if self._live else _WIDE)
 
+    def _print(self, *things: Any, wrap: bool = True) -> None:
+        """Raises OutputFailed where nobody can take it; a reader that has gone ends us quietly."""
+        try:
+            self._console.print(*things, soft_wrap=not wrap)
+        except OSError as error:
+            raise OutputFailed(error.strerror or str(error)) from error
+
     def title(self, text: str) -> None:
         """A new act."""
-        self._console.print(f"\n[bold]{escape(text)}[/]")
+        self._print(f"\n[bold]{escape(text)}[/]")
 
     def step(self, text: str) -> None:
         """Something happened."""
-        self._console.print(f"  {escape(text)}", soft_wrap=True)
+        self._print(f"  {escape(text)}", wrap=False)
 
     def result(self, row: Row) -> None:
         """A job has ended."""
         mark = "[bold red]unexpected[/]" if row.wrong else "[green]as expected[/]"
         told = f"{row.name}: {row.state}; {row.shows}"
         told += f" ({row.wrong})" if row.wrong else ""
-        self._console.print(f"  {escape(told)}  {mark}", soft_wrap=True)
+        self._print(f"  {escape(told)}  {mark}", wrap=False)
 
     @contextmanager
     def bar(self, text: str, total: int) -> Iterator[Bar]:
@@ -93,20 +102,20 @@ class Screen:
             shows = escape(row.shows) + (f"\n[bold red]unexpected: {escape(row.wrong)}[/]" if row.wrong else "")
             state = _ICONS.get(row.state, escape(row.state))
             table.add_row(row.job, escape(row.task), state, escape(row.attempts), row.duration, shows)
-        self._console.print()
-        self._console.print(table)
+        self._print()
+        self._print(table)
 
     def facts(self, title: str, facts: Sequence[tuple[str, str]]) -> None:
         """Names and values, one line each."""
-        self._console.print(f"\n[bold]{escape(title)}[/]")
+        self._print(f"\n[bold]{escape(title)}[/]")
         width = max(len(name) for name, _ in facts)
         for name, value in facts:
-            self._console.print(f"  {escape(name):<{width}}  {escape(value)}", soft_wrap=True)
+            self._print(f"  {escape(name):<{width}}  {escape(value)}", wrap=False)
 
     def verdict(self, text: str, *, good: bool) -> None:
         """The last line."""
         style = "bold green" if good else "bold red"
-        self._console.print(f"\n[{style}]{escape(text)}[/]", soft_wrap=True)
+        self._print(f"\n[{style}]{escape(text)}[/]", wrap=False)
 
 
 class Bar:

@@ -11,12 +11,23 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import msgspec
 
+from mainspring.clock import duration, seconds
 from mainspring.domain.job import PAYLOAD_LIMIT
-from mainspring.errors import InvalidInput, InvalidJson, InvalidParameters, InvalidText, PayloadTooLarge, near
+from mainspring.errors import (
+    InvalidDuration,
+    InvalidInput,
+    InvalidJson,
+    InvalidParameters,
+    InvalidText,
+    PayloadTooLarge,
+    near,
+)
 
 DEEPEST = 100
 """Levels of arrays and objects in one value."""
@@ -258,3 +269,38 @@ def filled(argv: Sequence[str], params: Mapping[str, Any]) -> list[str]:
 
 def _word(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def duration_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The parameters of a task's schema that are lengths of time (``timedelta``), also where they may be null."""
+    return tuple(name for name, one in schema.get("properties", {}).items() if _is_duration(one))
+
+
+def _is_duration(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    return schema.get("format") == "duration" or any(_is_duration(one) for one in schema.get("anyOf", ()))
+
+
+def iso_durations(params: Any, names: Iterable[str]) -> Any:
+    """Parameters in which lengths of time as we write them (``1h30m``) are ISO 8601, as JSON Schema has it.
+
+    What can't be read so stays as it is; the schema decides.
+    """
+    if not isinstance(params, dict):
+        return params
+    found = {}
+    for name in names:
+        if isinstance(params.get(name), str):
+            with suppress(InvalidDuration):
+                found[name] = f"PT{seconds(duration(params[name])):f}S"
+    return {**params, **found} if found else params
+
+
+def is_iso_duration(text: str) -> bool:
+    """Whether a ``timedelta`` can be read from it."""
+    try:
+        msgspec.convert(text, timedelta)
+    except msgspec.ValidationError:
+        return False
+    return True

@@ -375,7 +375,9 @@ class Dispatch:
             try:
                 retry_after = duration(frame.retry_after)
             except InvalidDuration:
-                retry_after = None  # an unreadable wish is no wish; the policy decides
+                self._intake.note(
+                    held, f"retry_after {frame.retry_after!r} is no duration; the policy's delay is taken"
+                )
         details = bytes(frame.details) or None
         self._finish(
             held,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mainspring.domain.parameters import loads_strict
+from mainspring.domain.parameters import duration_names, iso_durations, loads_strict
 from mainspring.errors import InvalidParameters, InvalidTask, near
 from mainspring.sdk.codec import Schemas, decode_other, encode_other
 from mainspring.sdk.context import Context, current
@@ -55,6 +55,7 @@ class Parameters:
         self._open = open_
         self._others = None if others is Any or not open_ else others
         self.schema = _schema(task, named, others=self._others, open_=open_)
+        self._lengths = duration_names(self.schema)
         self._struct = _struct(named)
         self._read = msgspec.json.Decoder(self._struct, dec_hook=decode_other)
 
@@ -62,6 +63,8 @@ class Parameters:
         """The arguments of a call as JSON-ready parameters. Raises InvalidParameters naming the first wrong one."""
         given = self._named(args, kwargs)
         self._check_names(given)
+        if self._lengths:
+            given = iso_durations(given, self._lengths)
         params: dict[str, Any] = {}
         for name, value in given.items():
             if type(value) in _PLAIN:

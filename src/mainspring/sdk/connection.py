@@ -84,8 +84,12 @@ def use_client(client: Client | None) -> Using:
     return using
 
 
-def client_of(app: App) -> Client:
-    """The client for this app's calls, opened if need be. Raises StoreError."""
+def client_of(app: App, *, make: bool = False) -> Client:
+    """The client for this app's calls, opened if need be.
+
+    ``make``: whether a database is made where none is, as a submit does. Raises StoreError; NoDatabase for a question
+    where there is none.
+    """
     if _here.used is not None:
         if _here.used_in != os.getpid():
             raise StoreUnreachable(
@@ -99,15 +103,16 @@ def client_of(app: App) -> Client:
         if client is None:
             from mainspring.client.direct import connect  # SQLite and all that: only for those who submit
 
+            client = connect(url, make=make)
             if not _here.opened:
                 atexit.register(_here.close)
-            client = _here.opened[url] = connect(url)
+            _here.opened[url] = client
         return client
 
 
 def declaring_client_of(app: App) -> Client:
     """The same, once the app's catalog is recorded there. For submits."""
-    client = client_of(app)
+    client = client_of(app, make=True)
     catalog = app.catalog()
     if _here.declared.get(app.name) != (client, catalog.code_hash):
         client.declare(catalog)

@@ -314,12 +314,13 @@ class Coordinator:
         """The first hello: the platform learns of the tasks and of this worker."""
         options = self._options
         host = socket.gethostname()
+        name = options.name or f"{host}-{os.getpid()}"
 
         def work(tx: Transaction) -> WorkerId:
             catalog.declare(tx, declared)
             hello = workers.Hello(
                 incarnation=self._incarnation,
-                name=options.name or f"{host}-{os.getpid()}",
+                name=name,
                 host=host,
                 pid=os.getpid(),
                 app=declared.app,
@@ -350,7 +351,7 @@ class Coordinator:
             self._dispatch.drain()
         self._store.news_bell.ring()
         self._say(
-            f"{options.name or host} (worker {self._worker}) runs {_counted(len(declared.tasks), 'task')} of "
+            f"{name} (worker {self._worker}) runs {_counted(len(declared.tasks), 'task')} of "
             f"{declared.app} in {_counted(options.slots, 'slot')}"
         )
 

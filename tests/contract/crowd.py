@@ -82,7 +82,7 @@ class Member:
     def work(self, chance: SeededChance, claimer: Claimer, mine: list[int]) -> None:
         """A turn of a worker: claim what is there, end it at once."""
         runners = [RunnerView(1, Lodging.SHARED, frozenset()), RunnerView(2, Lodging.PROCESS, frozenset())]
-        room = Room(Limits(10, 10), [], runners)
+        room = Room(Limits(10, 10), {}, runners)
 
         def claim(tx: Transaction) -> Claims:
             return claimer.claim(tx, lanes.all_lanes(tx), room, None, avoid=())

@@ -29,7 +29,7 @@ def claim(
 ) -> Claims:
     """What a worker with this much room gets. ``kinds``: of its runners, which are all idle."""
     runners = [RunnerView(number, kind, frozenset()) for number, kind in enumerate(kinds)]
-    room = Room(Limits(slots, processes), [], runners)
+    room = Room(Limits(slots, processes), {}, runners)
     claimer = Claimer(story.worker, LEASE, f"worker:{story.worker}")
 
     def work(tx: Transaction) -> Claims:
@@ -135,6 +135,15 @@ def test_a_job_with_a_process_of_its_own_is_not_claimed_before_there_is_a_runner
     got = claim(story, kinds=[Lodging.SHARED])
     assert (order(got), got.waits) == ([shared], {Lodging.PROCESS: 1})
     assert order(claim(story)) == [own]
+
+
+def test_a_job_that_another_waits_for_is_found_where_it_is_ready_and_known(story: Story) -> None:
+    job, later = story.submit("send"), story.submit("send", delay="1h")
+    lane = next(lane.id for lane in story.store.read(lanes.all_lanes) if lane.lodging is Lodging.SHARED)
+    assert story.store.read(lambda tx: jobs.ready_lane(tx, job, None)) == lane
+    assert story.store.read(lambda tx: jobs.ready_lane(tx, job, ["shop.send"])) == lane
+    assert story.store.read(lambda tx: jobs.ready_lane(tx, job, ["shop.mail"])) is None
+    assert story.store.read(lambda tx: jobs.ready_lane(tx, later, None)) is None
 
 
 def test_a_claim_numbers_the_attempt_and_holds_a_lease(story: Story) -> None:

@@ -49,6 +49,7 @@ PLANS: dict[str, tuple[str, ...]] = {
     "job/mark_cancel": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
     "job/note_details": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
     "job/one": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/ready_lane": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH job USING INTEGER PRIMARY KEY"),
     "job/renew": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
     "job/tally": ("SEARCH attempt USING PRIMARY KEY (job=?)",),
     "job/unfinished_descendants": ("SEARCH job USING INDEX job_parent (parent=?)",),

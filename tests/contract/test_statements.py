@@ -189,7 +189,7 @@ def a_whole_life(story: Story) -> None:
     store.read(
         lambda tx: (jobs.last_details(tx, running), jobs.load(tx, [running]), jobs.heads(tx, jobs_lane(tx), 5, None))
     )
-    store.read(lambda tx: jobs.heads(tx, jobs_lane(tx), 5, ["shop.send"]))
+    store.read(lambda tx: (jobs.heads(tx, jobs_lane(tx), 5, ["shop.send"]), jobs.ready_lane(tx, running, None)))
     story.clock.forward(10 * SECOND)
     story.promote()
     story.clock.forward(HOUR)

@@ -12,6 +12,7 @@ from mainspring.domain.ids import JobId, WorkerId
 from mainspring.domain.states import Cause
 from mainspring.domain.task import Lodging
 from mainspring.engine.held import Room
+from mainspring.engine.lending import NONE_LENT, Lent
 from mainspring.store import Transaction, jobs, lanes, rows
 from mainspring.store.jobs import Grant, Load, Move
 from mainspring.store.lanes import Lane
@@ -28,16 +29,20 @@ class Claimed(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """The result of a look: what was claimed, whether more waits than fits, and how many wait for a runner alone."""
+    """The result of a look: what was claimed, whether more waits than fits, how many wait for a runner alone.
+
+    ``places``: by claimed job the one that has lent it its slot.
+    """
 
     jobs: list[Claimed]
     more: bool
     waits: Counter[Lodging]
+    places: dict[JobId, JobId]
 
 
 def nothing(*, more: bool) -> Claims:
     """Nothing was claimed."""
-    return Claims([], more, Counter())
+    return Claims([], more, Counter(), {})
 
 
 class Claimer:
@@ -49,7 +54,7 @@ class Claimer:
         self._actor = actor
         self._policies: dict[int, rows.Policy] = {}
 
-    def claim(
+    def claim(  # noqa: PLR0913
         self,
         tx: Transaction,
         open_lanes: Sequence[Lane],
@@ -57,14 +62,18 @@ class Claimer:
         known: Sequence[str] | None,
         *,
         avoid: Container[JobId],
+        lent: Lent = NONE_LENT,
     ) -> Claims:
         """Take the first jobs of these lanes, best first, as far as there is room.
 
-        ``known``: only these tasks; ``avoid``: jobs of which an older attempt still lives here, fenced.
+        ``known``: only these tasks; ``avoid``: jobs of which an older attempt still lives here, fenced; ``lent``: jobs
+        for which there is a slot already.
         """
-        chosen, more, waits = self._choose(tx, open_lanes, room, known, avoid)
+        chosen, more, waits = self._choose(tx, open_lanes, room, known, avoid, lent.chosen)
+        chosen = lent.chosen | chosen
+        waits += lent.waits
         if not chosen:
-            return Claims([], more, waits)
+            return Claims([], more, waits, {})
         left = {row.job: row for row in jobs.leave_ready(tx, list(chosen))}
         loads = jobs.load(tx, list(left))
         grants: list[tuple[Grant, Load, Lodging]] = []
@@ -77,7 +86,7 @@ class Claimer:
                 grants.append((Grant(row, tx.chance.claim_id()), load, lodging))  # type: ignore[arg-type]
         until = Instant(tx.now + self._lease)
         jobs.enter_leased(tx, [grant for grant, _, _ in grants], self._worker, until, self._actor)
-        return Claims([self._claimed(tx, *one) for one in grants], more, waits)
+        return Claims([self._claimed(tx, *one) for one in grants], more, waits, lent.places)
 
     def _choose(
         self,
@@ -85,7 +94,7 @@ class Claimer:
         open_lanes: Sequence[Lane],
         room: Room,
         known: Sequence[str] | None,
-        avoid: Container[JobId],
+        *others: Container[JobId],
     ) -> tuple[dict[JobId, Lodging], bool, Counter[Lodging]]:
         """The best jobs over all lanes, in order; whether more may wait than fits; how many wait for a runner alone."""
         found, full = [], False
@@ -99,7 +108,7 @@ class Claimer:
         chosen: dict[JobId, Lodging] = {}
         waits: Counter[Lodging] = Counter()
         for _, _, job, lodging in found:
-            if job in avoid:
+            if any(job in other for other in others):
                 continue
             if room.of(lodging):
                 room.take(lodging)

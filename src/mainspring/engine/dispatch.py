@@ -15,14 +15,7 @@ import msgspec
 from mainspring import faults
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant, duration
 from mainspring.domain.attempt import Ending, Failure
-from mainspring.domain.frame import (
-    Ended,
-    Frame,
-    Log,
-    Pong,
-    Progress,
-    Stuck,
-)
+from mainspring.domain.frame import Ended, Frame, Log, Pong, Progress, Stuck
 from mainspring.domain.ids import JobId, WorkerId
 from mainspring.domain.logline import LOG_LIMIT
 from mainspring.domain.states import Outcome
@@ -32,16 +25,10 @@ from mainspring.engine.downfall import Downfall
 from mainspring.engine.enforce import Enforcer
 from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerView
 from mainspring.engine.intake import LogIntake
+from mainspring.engine.lending import Lending, Waits
 from mainspring.engine.starting import start_frames
 from mainspring.engine.sweep import LeaseWatch
-from mainspring.errors import (
-    InvalidDuration,
-    StoreBusy,
-    StoreCorrupt,
-    StoreError,
-    StoreReadOnly,
-    StoreUnreachable,
-)
+from mainspring.errors import InvalidDuration, StoreBusy, StoreCorrupt, StoreError, StoreReadOnly, StoreUnreachable
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, catalog, jobs, lanes, workers
 from mainspring.store.lanes import Lane
@@ -103,6 +90,7 @@ class Dispatch:
         self._runners = self._custody.runners
         self.held = self._custody.held
         self._enforcer = Enforcer(self._custody, clock)
+        self._lending = Lending(self._custody)
         self._reports: list[Report] = []
         self._intake = LogIntake(store.logs, clock)
         self._details: dict[JobId, str] = {}
@@ -163,6 +151,10 @@ class Dispatch:
                 self._enforcer.answered(runner)
             case _:
                 pass
+
+    def waits(self, waits: Waits) -> None:
+        """Who of the running jobs waits for the end of which others: so that these can run in their place."""
+        self._lending.heard(waits)
 
     @property
     def next_check(self) -> Duration | None:
@@ -268,7 +260,7 @@ class Dispatch:
         if held is not None:
             self._renewed(held, monotonic)
         for claimed in claims.jobs:
-            self._start(claimed, monotonic)
+            self._start(claimed, monotonic, claims.places.get(claimed.grant.left.job))
 
     def _end_one_by_one(self) -> None:
         """The commit was refused for what it holds: write the ends singly, so that one bad row stops no other."""
@@ -292,16 +284,18 @@ class Dispatch:
         return jobs.renew(tx, pairs, Instant(tx.now + self._timing.lease)) | ending
 
     def _may_claim(self) -> bool:
-        return self._draining_until is None and bool(self._runners) and len(self.held) < self._limits.slots
+        room = self._lending.due or not self._custody.full(self._limits.slots)
+        return room and self._draining_until is None and bool(self._runners)
 
     def _claim(self, tx: Transaction, room: Room) -> Claims:
         if self._draining_until is not None or not self._runners:
             return nothing(more=False)
-        if not room.total:
-            return nothing(more=True)  # still hungry: the next end makes room
         if self._lane_count < 0:
             self._read_lanes(tx)
-        return self._claimer.claim(tx, self._lanes, room, self._known, avoid=self.held)
+        lent = self._lending.choose(tx, self._lanes, room, self._known)
+        if not room.total and not lent.chosen and not lent.waits:
+            return nothing(more=True)  # still hungry: the next end makes room
+        return self._claimer.claim(tx, self._lanes, room, self._known, avoid=self.held, lent=lent)
 
     def _read_lanes(self, tx: Transaction) -> None:
         every = lanes.all_lanes(tx)
@@ -330,6 +324,7 @@ class Dispatch:
         poll = self._store.read(look)
         self._poll_at = Duration(monotonic + self._timing.poll)
         self._hungry = self._hungry or poll.claimable
+        self._lending.look_again()
         for job, claim in poll.cancels:
             held = self.held.get(job)
             if held is not None and held.claim == claim and held.asked is None:
@@ -439,12 +434,13 @@ class Dispatch:
 
     # --- starting ---------------------------------------------------------------------------------------------
 
-    def _start(self, claimed: Claimed, monotonic: Duration) -> None:
+    def _start(self, claimed: Claimed, monotonic: Duration, place_of: JobId | None) -> None:
         left, claim = claimed.grant
         runner = self._custody.runner_for(claimed.lodging)
         held = Held(
             left.job, claim, left.attempt + 1, claimed.load.task, runner.number, claimed.lodging, claimed.policy
         )
+        held.place_of = place_of
         self.held[left.job] = held
         runner.jobs[left.job] = held
         room = LOG_LIMIT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
@@ -20,7 +20,8 @@ class Held(msgspec.Struct):
     """One attempt that this worker runs.
 
     ``asked``: the outcome it was asked to end with; ``check_at``: when to look whether it heeded (monotonic);
-    ``stuck``: only the end of its runner can end it; ``fenced``: its lease is gone, nothing of it will be written.
+    ``place_of``: the job that lent it its slot; ``stuck``: only the end of its runner can end it; ``fenced``: its lease
+    is gone, nothing of it will be written.
     """
 
     job: JobId
@@ -33,6 +34,7 @@ class Held(msgspec.Struct):
     next_line: int = 1
     asked: Outcome | None = None
     check_at: Duration | None = None
+    place_of: JobId | None = None
     stuck: bool = False
     fenced: bool = False
 
@@ -101,9 +103,11 @@ ON_DEMAND = (Lodging.PROCESS, Lodging.ALONE)
 class Room:
     """How many more jobs may be claimed now, by kind of lodging."""
 
-    def __init__(self, limits: Limits, held: Iterable[Held], runners: Collection[RunnerView]) -> None:
-        jobs = Counter(one.lodging for one in held)
-        self.total = max(0, limits.slots - jobs.total())
+    def __init__(self, limits: Limits, held: Mapping[JobId, Held], runners: Collection[RunnerView]) -> None:
+        jobs = Counter(one.lodging for one in held.values())
+        lent = [(one, held[one.place_of]) for one in held.values() if one.place_of is not None and one.place_of in held]
+        jobs.subtract(one.lodging for one, lender in lent if one.lodging is lender.lodging)
+        self.total = max(0, limits.slots - len(held) + len(lent))
         allowed = {Lodging.SHARED: limits.slots, Lodging.PROCESS: limits.processes, Lodging.ALONE: limits.alone}
         self._left = {lodging: most - jobs[lodging] for lodging, most in allowed.items()}
         open_runners = Counter(runner.lodging for runner in runners if runner.open)
@@ -128,6 +132,20 @@ class Room:
         self.total -= 1
         self._left[lodging] -= 1
         self._housed[lodging] -= 1
+
+    def is_open(self, lodging: Lodging) -> bool:
+        """Whether a runner of this kind takes one more job."""
+        return self._housed[lodging] > 0
+
+    def may_lend(self, own: Lodging, other: Lodging) -> bool:
+        """Whether a job of one kind may take the slot of one of its own or another kind."""
+        return own is other or self._left[other] > 0
+
+    def lend(self, own: Lodging, other: Lodging) -> None:
+        """It takes it."""
+        self._housed[other] -= 1
+        if own is not other:
+            self._left[other] -= 1
 
 
 class Custody:
@@ -162,9 +180,13 @@ class Custody:
         out, self.out = self.out, Outbox()
         return out
 
+    def full(self, slots: int) -> bool:
+        """Whether all slots are in use; one that was lent counts once."""
+        return len(self.held) >= slots and sum(one.place_of not in self.held for one in self.held.values()) >= slots
+
     def room(self, limits: Limits) -> Room:
         """How many more jobs may be claimed now."""
-        return Room(limits, self.held.values(), self.runners.values())
+        return Room(limits, self.held, self.runners.values())
 
     def want(self, waits: Mapping[Lodging, int]) -> None:
         """So many jobs wait only for a runner of their kind: a process runner has room for all, others for one each."""

@@ -283,6 +283,12 @@ def heads(tx: Transaction, lane: LaneId, limit: int, tasks: Sequence[str] | None
     return [Head(priority, due, job) for job, priority, due in found]
 
 
+def ready_lane(tx: Transaction, job: JobId, tasks: Sequence[str] | None) -> LaneId | None:
+    """The lane of a job that may start now; None where it may not. With ``tasks``, only of these tasks."""
+    found = tx.rows("job/ready_lane", job=job)
+    return LaneId(found[0][0]) if found and (tasks is None or found[0][1] in tasks) else None
+
+
 def load(tx: Transaction, jobs: Sequence[JobId]) -> dict[JobId, Load]:
     """What is needed to run these jobs."""
     return {row[0]: Load(*row[1:]) for row in tx.rows("job/load", jobs=rows.text(jobs))}

@@ -61,6 +61,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/expired": ("job",),
     "job/heads": ("job", "priority", "due"),
     "job/heads_known": ("job", "priority", "due"),
+    "job/ready_lane": ("lane", "task"),
     "job/last_details": ("details",),
     "job/last_replay": ("id", "state"),
     "job/leave_due": (*_WAITING, "state"),

@@ -148,6 +148,7 @@ class SimulatedWorker:
             self.turn_at = Duration(self._clock.monotonic() + SECOND)
             return
         began = self._clock.monotonic()
+        self.dispatch.waits(self._desk.waits(self.dispatch.held))
         try:
             out = self.dispatch.turn()
         except StoreError as error:

@@ -146,6 +146,7 @@ class Coordinator:
         return self._turn(self._dispatch)
 
     def _turn(self, dispatch: Dispatch) -> bool:
+        dispatch.waits(self._desk.waits(dispatch.held))
         try:
             out = dispatch.turn()
         except (InjectedFault, AppNotLoadable):

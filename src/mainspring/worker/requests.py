@@ -5,7 +5,7 @@ A job sees the platform through this desk only; runners hold no database URL.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import msgspec
@@ -14,7 +14,8 @@ from mainspring.client import Client
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, SystemClock
 from mainspring.domain.frame import Answer, Frame, Request
 from mainspring.domain.ids import JobId
-from mainspring.domain.job import JobFilter, JobRequest
+from mainspring.domain.job import Job, JobFilter, JobRequest
+from mainspring.domain.states import FINAL
 from mainspring.domain.task import Catalog
 from mainspring.errors import InvalidInput, MainspringError
 
@@ -22,6 +23,7 @@ Put = Callable[[int, Frame], None]
 _LONGEST_WAIT = Duration(30 * SECOND)
 _LOOK_AGAIN = Duration(200 * MILLISECOND)
 _NEVER = Duration(3600 * SECOND)
+_MOST_AWAITED = 20
 
 
 class _Job(msgspec.Struct):
@@ -95,7 +97,8 @@ class RequestDesk:
         self._clock = clock or SystemClock()
         self._verbs = _verbs()
         self._inbox: list[tuple[int, Request]] = []
-        self._waiting: list[tuple[int, int, Duration]] = []
+        self._waiting: list[tuple[int, Request, Duration]] = []
+        self._asked: dict[JobId, dict[JobId, None]] = {}
         self._news = False
 
     def receive(self, runner: int, request: Request) -> None:
@@ -115,6 +118,22 @@ class RequestDesk:
         """A runner is gone; nobody waits for its answers."""
         self._inbox = [one for one in self._inbox if one[0] != runner]
         self._waiting = [one for one in self._waiting if one[0] != runner]
+
+    def waits(self, running: Container[JobId]) -> dict[JobId, list[JobId]]:
+        """By running job that waits for news: the unended jobs that it has asked about, the latest first."""
+        if not self._asked:
+            return {}
+        self._asked = {job: asked for job, asked in self._asked.items() if job in running}
+        waiting = {request.job for _, request, _ in self._waiting}
+        return {job: list(reversed(asked)) for job, asked in self._asked.items() if job in waiting and asked}
+
+    def _note(self, asking: JobId, about: Job) -> None:
+        asked = self._asked.setdefault(asking, {})
+        asked.pop(about.id, None)
+        if about.state not in FINAL:
+            asked[about.id] = None
+            if len(asked) > _MOST_AWAITED:
+                del asked[next(iter(asked))]
 
     @property
     def wait(self) -> Duration:
@@ -140,6 +159,8 @@ class RequestDesk:
                 raise InvalidInput(f"There is no verb {request.verb!r}.", remedy="docs/architecture/runner-protocol.md")
             body = msgspec.json.decode(request.body, type=form)
             answer = call(self._client_of(request.job), body)
+            if isinstance(answer, Job):
+                self._note(request.job, answer)
             return Answer(request.number, msgspec.Raw(msgspec.json.encode(answer)))
         except msgspec.MsgspecError as error:
             return Answer(
@@ -155,15 +176,15 @@ class RequestDesk:
             put(runner, Answer(request.number, code=InvalidInput.code, message=str(error)))
             return
         until = Duration(self._clock.monotonic() + max(0, min(timeout, _LONGEST_WAIT)))
-        self._waiting.append((runner, request.number, until))
+        self._waiting.append((runner, request, until))
 
     def _tell_news(self, put: Put) -> None:
         now = self._clock.monotonic()
         staying = []
-        for runner, number, until in self._waiting:
+        for runner, request, until in self._waiting:
             if self._news or until <= now:
-                put(runner, Answer(number))
+                put(runner, Answer(request.number))
             else:
-                staying.append((runner, number, until))
+                staying.append((runner, request, until))
         self._waiting = staying
         self._news = False

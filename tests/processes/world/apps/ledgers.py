@@ -159,6 +159,28 @@ async def parent(count: int, ctx: Context) -> list[int]:
     return [handle.id for handle in handles]
 
 
+@app.task(retry=soon, grace="300ms")
+def wait_deep(ctx: Context, depth: int) -> int:
+    """Wait for a child that waits for a child, so many deep; how many there were."""
+    with noted(ctx):
+        return 1 + wait_deep.submit(depth=depth - 1).result(timeout="30s") if depth else 1
+
+
+@app.task(retry=soon, sandbox="S1", grace="300ms")
+def wait_deep_process(ctx: Context, depth: int) -> int:
+    """The same, each in a process of its own."""
+    with noted(ctx):
+        return 1 + wait_deep_process.submit(depth=depth - 1).result(timeout="30s") if depth else 1
+
+
+@app.task(retry=soon, grace="300ms")
+async def wait_for_many(count: int, task: str, ctx: Context) -> int:
+    """Wait for several children at once."""
+    with noted(ctx):
+        handles = [await app.tasks[task].asubmit(depth=1) for _ in range(count)]
+        return sum(await asyncio.gather(*[handle.aresult(timeout="30s") for handle in handles]))
+
+
 @app.task(retry=once)
 def echo(value: object) -> object:
     print(value)

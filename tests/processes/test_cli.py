@@ -42,6 +42,7 @@ def test_each_command_has_help(cli: CommandLine, name: str):
         said = cli(*words)
         assert said.status == 0
         assert f"Usage: mainspring {name}" in said.out
+        assert not re.search(r"\bSTR\b|\bINT\b|\bARGS\b|default: False|Parameters ─", said.out), "words of the parser"
 
 
 def test_the_version_is_the_packages(cli: CommandLine):

@@ -135,14 +135,15 @@ def test_what_a_parameter_takes_is_told_in_few_words(schema: Any, words: str):
 
 def test_a_plain_table_cuts_what_gives_and_never_an_id():
     rows = [["7", "x" * 130, "y" * 200, "end"], ["123456789012", "a", "b", "e"]]
-    titles, first, second = looks.columns(("ID", "TASK", "PARAMS", "Z"), rows, right={0}, gives={2})
+    titles, first, second = looks.columns(("ID", "TASK", "PARAMS", "Z"), rows, right=[0], gives=[2])
     assert titles == f"{'ID':>12}  {'TASK':<130}  {'PARAMS':<16}  Z"
     assert first == f"{'7':>12}  {'x' * 130}  {'y' * 15}…  end"
     assert second == f"123456789012  {'a':<130}  {'b':<16}  e"
-    narrow = looks.columns(("ID", "PARAMS", "MORE"), [["1", "y" * 200, "z" * 20]], right=set(), gives={1, 2})
-    assert [len(line) for line in narrow][1] == looks.WIDE
-    assert narrow[1].endswith("z" * 20), "the longest gives first"
-    assert looks.columns(("A", "B"), [["1", "2"]], right=set(), gives={1}) == ["A  B", "1  2"]
+    wide = [["1", "y" * 90, "z" * 90]]
+    for gives, right in (((1, 2), f"1   {'y' * 23}…  {'z' * 90}"), ((2, 1), f"1   {'y' * 90}  {'z' * 23}…")):
+        assert looks.columns(("ID", "PARAMS", "MORE"), wide, right=(), gives=gives)[1] == right, "in this order"
+    assert len(looks.columns(("ID", "PARAMS", "MORE"), [["1", "y" * 300, "z" * 300]], (), (1, 2))[1]) == looks.WIDE
+    assert looks.columns(("A", "B"), [["1", "2"]], right=(), gives=[1]) == ["A  B", "1  2"]
 
 
 def test_attempts_that_do_not_count_lead_to_no_two_of_one():

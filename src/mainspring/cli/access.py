@@ -18,14 +18,19 @@ from mainspring.config.layers import Loaded, environment, load
 from mainspring.errors import NotYetSupported
 
 
+def option(text: str, value: str = "", *, name: tuple[str, ...] | None = None) -> Parameter:
+    """An option with its help; ``value``: what its value is called there; ``name``: in place of the argument's own."""
+    return Parameter(name=name, help=text, negative="", show_default=False, metavar=value or None)
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Access:
     """Which platform, and how to answer."""
 
-    db: Annotated[str | None, Parameter(help="The database: sqlite:///relative or sqlite:////absolute path.")] = None
-    config: Annotated[str | None, Parameter(help="The configuration file (default: mainspring.toml, if there).")] = None
-    json: Annotated[bool, Parameter(negative="", help="Answer in JSON, errors too.")] = False
+    db: Annotated[str | None, option("The database: sqlite:///relative or sqlite:////absolute path.", "URL")] = None
+    config: Annotated[str | None, option("The configuration file (default: mainspring.toml, if there).", "FILE")] = None
+    json: Annotated[bool, option("Answer in JSON, errors too.")] = False
     api: Annotated[str | None, Parameter(show=False)] = None
 
     def load(self, flags: Mapping[str, object] | None = None) -> Loaded:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import Parameter
+from mainspring.cli.access import option
 
 
 def demo(
     *,
-    stay: Annotated[bool, Parameter(negative="", help="Keep the platform up until Ctrl-C.")] = False,
+    stay: Annotated[bool, option("Keep the platform up until Ctrl-C.")] = False,
 ) -> int:
     """See it at work: starts a whole platform in a temporary directory and runs the founding scenarios on it."""
     from mainspring.demo import main

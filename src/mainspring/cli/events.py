@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from mainspring.cli import access as of
 from mainspring.cli import follow, looks, show
-from mainspring.cli.access import Access
+from mainspring.cli.access import Access, option
 from mainspring.cli.job import number
 from mainspring.client import Client
 from mainspring.client.wire import event_wire
@@ -16,19 +14,15 @@ from mainspring.clock import SECOND, Duration
 from mainspring.domain.event import Event
 
 
-def _help(text: str) -> Parameter:
-    return Parameter(help=text, negative="", show_default=False)
-
-
 def events(  # noqa: PLR0913 - the filters of the list
     *,
-    job: Annotated[str | None, _help("Only those of this job.")] = None,
-    kind: Annotated[tuple[str, ...], _help("Only these: names of states or causes; may be given several times.")] = (),
-    after: Annotated[int | None, _help("Those behind this cursor (default: the last ones).")] = None,
-    limit: Annotated[int, Parameter(help="At most so many.")] = 100,
-    follow_: Annotated[
-        bool, Parameter(name=("--follow", "-f"), negative="", help="Go on until Ctrl-C.", show_default=False)
-    ] = False,
+    job: Annotated[str | None, option("Only those of this job.", "ID")] = None,
+    kind: Annotated[
+        tuple[str, ...], option("Only these: names of states or causes; may be given several times.", "KIND")
+    ] = (),
+    after: Annotated[int | None, option("Those behind this cursor (default: the last ones).", "CURSOR")] = None,
+    limit: Annotated[int, option("At most so many (default: 100).", "N")] = 100,
+    follow_: Annotated[bool, option("Go on until Ctrl-C.", name=("--follow", "-f"))] = False,
     access: Access = of.DEFAULT,
 ) -> int:
     """Show what happened to jobs, oldest first. In JSON an array, or with -f one document a line."""

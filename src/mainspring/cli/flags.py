@@ -7,13 +7,22 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from mainspring.domain.setting import BY_NAME
+from mainspring.cli.access import option
+from mainspring.domain.setting import BY_NAME, Kind, Setting
 
 
 def _flag(name: str) -> Parameter:
     setting = BY_NAME[name]
     default = f" (default: {setting.default_text})" if setting.default_text else ""
-    return Parameter(name=setting.flag, negative="", show_default=False, help=f"{setting.sentence[:-1]}{default}.")
+    return option(f"{setting.sentence[:-1]}{default}.", _value(setting), name=(setting.flag,))
+
+
+def _value(setting: Setting) -> str:
+    """What the value is called in the help."""
+    if setting.choices:
+        return "|".join(setting.choices)
+    words = {Kind.WHOLE: "N", Kind.LENGTH: "DURATION", Kind.PAIRS: "KEY=VALUE"}
+    return words.get(setting.kind, setting.flag.lstrip("-").upper())
 
 
 @Parameter(name="*")

@@ -78,10 +78,10 @@ def _page(job: Job, attempts: list[Attempt], events: list[Event], waits: str) ->
     if attempts:
         show.heading("Attempts")
         titles = ("#", "OUTCOME", "WORKER", "STARTED", "TOOK", "SANDBOX", "ERROR")
-        show.table(titles, [_attempt_row(one, now) for one in attempts], empty="", right=(0,), gives=(6,))
+        show.table(titles, [_attempt_row(one, now) for one in attempts], empty="", right=(0,), gives=(6,), whole=True)
     if events:
         show.heading("Events")
-        show.table(("AT", "WHAT"), [_event_row(one) for one in events], empty="", gives=(1,))
+        show.table(("AT", "WHAT"), [_event_row(one) for one in events], empty="", gives=(1,), whole=True)
     if job.result is not None:
         show.heading("Result")
         show.draw(show.document(job.result))
@@ -150,7 +150,10 @@ def _event_row(event: Event) -> tuple[str | Text, ...]:
 def _error(failure: Failure) -> list[Text]:
     parts = [show.plain(f"{failure.type}: {looks.harmless(failure.message)}", style="red")]
     if failure.evidence:
-        parts.append(show.plain(looks.params_line(failure.evidence, 2_000)))
+        parts += [
+            show.plain(f"{name}: {looks.cut(looks.one_line(looks.compact(value)), 2_000)}")
+            for name, value in failure.evidence.items()
+        ]
     if failure.traceback:
         parts.append(show.plain(looks.harmless(failure.traceback.rstrip()), style="dim"))
     return parts

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from mainspring.cli import access as of
 from mainspring.cli import looks, show
-from mainspring.cli.access import Access
+from mainspring.cli.access import Access, option
 from mainspring.client.wire import job_wire
 from mainspring.clock import Duration, Instant, SystemClock, duration, instant
 from mainspring.domain.job import Job, JobFilter
@@ -19,21 +17,17 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-def _help(text: str) -> Parameter:
-    return Parameter(help=text, negative="", show_default=False)
-
-
 def jobs(  # noqa: PLR0913 - the filters of the list
     *,
-    state: Annotated[str | None, _help("Only those in this state: queued, running, dead, ...")] = None,
-    task: Annotated[str | None, _help("Only those of this task.")] = None,
-    queue: Annotated[str | None, _help("Only those in this queue.")] = None,
-    tag: Annotated[str | None, _help("Only those with this tag: team=mail.")] = None,
-    since: Annotated[str | None, _help("Only those made since then: 1h (ago), or a time.")] = None,
-    until: Annotated[str | None, _help("Only those made before then: 10m (ago), or a time.")] = None,
-    limit: Annotated[int, Parameter(help="At most so many, from 1 to 1,000.")] = 50,
-    cursor: Annotated[str | None, _help("Go on behind a page: what its last line said.")] = None,
-    count: Annotated[bool, _help("Only say how many there are.")] = False,
+    state: Annotated[str | None, option("Only those in this state: queued, running, dead, ...", "STATE")] = None,
+    task: Annotated[str | None, option("Only those of this task.", "TASK")] = None,
+    queue: Annotated[str | None, option("Only those in this queue.", "QUEUE")] = None,
+    tag: Annotated[str | None, option("Only those with this tag: team=mail.", "KEY=VALUE")] = None,
+    since: Annotated[str | None, option("Only those made since then: 1h (ago), or a time.", "WHEN")] = None,
+    until: Annotated[str | None, option("Only those made before then: 10m (ago), or a time.", "WHEN")] = None,
+    limit: Annotated[int, option("At most so many, from 1 to 1,000 (default: 50).", "N")] = 50,
+    cursor: Annotated[str | None, option("Go on behind a page: what its last line said.", "CURSOR")] = None,
+    count: Annotated[bool, option("Only say how many there are.")] = False,
     access: Access = of.DEFAULT,
 ) -> int:
     """List jobs, newest first, or count them."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from mainspring.cli import access as of
 from mainspring.cli import follow, looks, show
-from mainspring.cli.access import Access
+from mainspring.cli.access import Access, option
 from mainspring.cli.job import Id, number
 from mainspring.client import Client
 from mainspring.client.wire import logline_wire
@@ -22,10 +20,8 @@ def logs(
     id_: Id,
     /,
     *,
-    follow_: Annotated[
-        bool, Parameter(name=("--follow", "-f"), negative="", help="Go on until the job has ended.", show_default=False)
-    ] = False,
-    attempt: Annotated[int | None, Parameter(help="Only what this attempt wrote.")] = None,
+    follow_: Annotated[bool, option("Go on until the job has ended.", name=("--follow", "-f"))] = False,
+    attempt: Annotated[int | None, option("Only what this attempt wrote.", "N")] = None,
     access: Access = of.DEFAULT,
 ) -> int:
     """Show what a job wrote, oldest line first. In JSON an array, or with -f one document a line."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -143,18 +143,19 @@ def tried(attempt: int, most: int) -> str:
 
 
 def columns(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int], gives: Collection[int]
+    titles: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int], gives: Iterable[int]
 ) -> list[str]:
     """A table in plain lines, each column as wide as it needs to be.
 
-    ``right``: columns of numbers; ``gives``: columns that are cut, so that a line has at most ``WIDE`` characters where
-    that leaves each of them NARROWEST. No other column is ever cut.
+    ``right``: columns of numbers; ``gives``: columns that are cut where a line would have more than WIDE characters,
+    the first of them first, and none below NARROWEST. No other column is ever cut.
     """
     widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
-    room = WIDE - sum(width for index, width in enumerate(widths) if index not in gives) - 2 * (len(widths) - 1)
-    for left, index in enumerate(sorted(gives, key=lambda one: widths[one])):
-        widths[index] = min(widths[index], max(NARROWEST, room // (len(gives) - left)))
-        room -= widths[index]
+    excess = sum(widths) + 2 * (len(widths) - 1) - WIDE
+    for index in gives:
+        taken = max(0, min(excess, widths[index] - NARROWEST))
+        widths[index] -= taken
+        excess -= taken
     lines = []
     for row in (titles, *rows):
         cells = [

@@ -25,11 +25,12 @@ PIPE_CLOSED = 141
 
 
 class Command(NamedTuple):
-    """A command: its name, where its function is, and one line of help."""
+    """A command: its name, where its function is, one line of help, and the words that it takes besides options."""
 
     name: str
     place: str
     summary: str
+    takes: str = ""
 
 
 RUNNING = (
@@ -40,12 +41,14 @@ RUNNING = (
     Command("init", "mainspring.cli.init:init", "Write a first app.py and mainspring.toml here."),
 )
 JOBS = (
-    Command("submit", "mainspring.cli.submit:submit", "Submit a job: submit TASK name=value ..."),
+    Command(
+        "submit", "mainspring.cli.submit:submit", "Submit a job: submit TASK name=value ...", " TASK [NAME=VALUE ...]"
+    ),
     Command("jobs", "mainspring.cli.jobs:jobs", "List jobs, newest first, or count them."),
-    Command("job", "mainspring.cli.job:job", "Show one job: attempts, events, result, error."),
-    Command("cancel", "mainspring.cli.job:cancel", "Cancel a job that waits or runs."),
-    Command("retry", "mainspring.cli.job:retry", "Run an ended job again, as a new job."),
-    Command("logs", "mainspring.cli.logs:logs", "Show what a job wrote; -f follows it."),
+    Command("job", "mainspring.cli.job:job", "Show one job: attempts, events, result, error.", " ID"),
+    Command("cancel", "mainspring.cli.job:cancel", "Cancel a job that waits or runs.", " ID"),
+    Command("retry", "mainspring.cli.job:retry", "Run an ended job again, as a new job.", " ID"),
+    Command("logs", "mainspring.cli.logs:logs", "Show what a job wrote; -f follows it.", " ID"),
     Command("events", "mainspring.cli.events:events", "Show what happened to jobs; -f follows it."),
 )
 PLATFORM = (
@@ -224,9 +227,16 @@ def application() -> App:
     """All commands for the parser; their modules are imported when they are called."""
     from cyclopts import App
 
-    app = App(name="mainspring", version_flags=[], help_flags=["--help", "-h"], suppress_keyboard_interrupt=False)
+    app = App(
+        name="mainspring",
+        version_flags=[],
+        help_flags=["--help", "-h"],
+        group_parameters="Options",
+        suppress_keyboard_interrupt=False,
+    )
     for command in COMMANDS.values():
-        app.command(command.place, name=command.name, help=command.summary)
+        usage = f"Usage: mainspring {command.name}{command.takes} [OPTIONS]"
+        app.command(command.place, name=command.name, help=command.summary, usage=usage)
     return app
 
 

@@ -138,23 +138,26 @@ def draw(*things: RenderableType) -> None:
     line("\n".join(row.rstrip() for row in drawn.get().splitlines()))
 
 
-def table(
+def table(  # noqa: PLR0913 - how it looks
     titles: Sequence[str],
     rows: Iterable[Sequence[str | Text]],
     *,
     empty: str,
     right: Iterable[int] = (),
     gives: Iterable[int] = (),
+    whole: bool = False,
 ) -> None:
     """A table with these columns, or the sentence for none.
 
-    ``right``: columns of numbers; ``gives``: columns that are cut first where the terminal is narrow.
+    ``right``: columns of numbers; ``gives``: columns that are cut where there is little room, the first one first;
+    ``whole``: only where a terminal sets the width.
     """
-    numbers, giving = set(right), set(gives)
+    numbers = set(right)
     if not on_terminal():
         plainly = [[str(cell) for cell in row] for row in rows]
-        line("\n".join(looks.columns(titles, plainly, numbers, giving)) if plainly else empty)
+        line("\n".join(looks.columns(titles, plainly, numbers, () if whole else gives)) if plainly else empty)
         return
+    giving = set(gives)
     from rich.table import Table
     from rich.text import Text
 

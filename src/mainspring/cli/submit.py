@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from mainspring.cli import access as of
 from mainspring.cli import follow, hosts, looks, show, values
-from mainspring.cli.access import Access
+from mainspring.cli.access import Access, option
 from mainspring.client import Client
 from mainspring.client.wire import job_wire
 from mainspring.domain.job import Job, JobRequest
@@ -16,25 +16,23 @@ from mainspring.domain.states import State
 from mainspring.errors import NotYetSupported
 
 
-def _help(text: str) -> Parameter:
-    return Parameter(help=text, negative="", show_default=False)
-
-
 def submit(  # noqa: PLR0913 - the documented options of a submit
-    task: Annotated[str, _help("The task's name; the short one serves where it is unique.")],
+    task: Annotated[str, option("The task's name; the short one serves where it is unique.")],
     /,
     *words: Annotated[str, Parameter(name="name=value", help="Parameters, read by the task's schema: order_id=7")],
-    params: Annotated[str | None, _help("All parameters as a JSON object, or @FILE (@- reads standard input).")] = None,
-    delay: Annotated[str | None, _help("Not before this long from now: 10m.")] = None,
-    at: Annotated[str | None, _help("Not before this time: 2026-11-29T03:00:00Z.")] = None,
-    expires: Annotated[str | None, _help("Dead if it has not started this long after the submit.")] = None,
-    priority: Annotated[int | None, _help("Lower goes first; the default is 5.")] = None,
-    queue: Annotated[str | None, _help("Instead of the task's own queue.")] = None,
-    tag: Annotated[tuple[str, ...], _help("A label such as team=mail; may be given several times.")] = (),
-    timeout: Annotated[str | None, _help("How long one attempt may take: 30s.")] = None,
-    max_attempts: Annotated[int | None, _help("How many attempts it gets; 1 is no retries.")] = None,
+    params: Annotated[
+        str | None, option("All parameters as a JSON object, or @FILE (@- reads standard input).", "JSON")
+    ] = None,
+    delay: Annotated[str | None, option("Not before this long from now: 10m.", "DURATION")] = None,
+    at: Annotated[str | None, option("Not before this time: 2026-11-29T03:00:00Z.", "TIME")] = None,
+    expires: Annotated[str | None, option("Dead if it has not started this long after the submit.", "DURATION")] = None,
+    priority: Annotated[int | None, option("Lower goes first; the default is 5.", "N")] = None,
+    queue: Annotated[str | None, option("Instead of the task's own queue.", "QUEUE")] = None,
+    tag: Annotated[tuple[str, ...], option("A label such as team=mail; may be given several times.", "KEY=VALUE")] = (),
+    timeout: Annotated[str | None, option("How long one attempt may take: 30s.", "DURATION")] = None,
+    max_attempts: Annotated[int | None, option("How many attempts it gets; 1 is no retries.", "N")] = None,
     unique: Annotated[str | None, Parameter(show=False)] = None,
-    wait: Annotated[bool, _help("Show its progress until it has ended; exit status 1 unless it succeeds.")] = False,
+    wait: Annotated[bool, option("Show its progress until it has ended; exit status 1 unless it succeeds.")] = False,
     access: Access = of.DEFAULT,
 ) -> int:
     """Submit a job. Its id is printed once it is stored durably."""

@@ -22,7 +22,7 @@ def tasks(*, access: Access = of.DEFAULT) -> int:
         ("TASK", "RUNS AS", "QUEUE", "ATTEMPTS", "TIMEOUT", "PARAMETERS", "WHAT IT DOES"),
         [_row(task) for task in found],
         empty="No tasks yet: an app reports them when its worker starts (mainspring up), or at its first submit.",
-        gives=(5, 6),
+        gives=(6, 5),
     )
     return 0
 

@@ -293,7 +293,7 @@ def iso_durations(params: Any, names: Iterable[str]) -> Any:
     for name in names:
         if isinstance(params.get(name), str):
             with suppress(InvalidDuration):
-                found[name] = f"PT{seconds(duration(params[name])):f}S"
+                found[name] = f"PT{seconds(duration(params[name])):f}".rstrip("0").rstrip(".") + "S"
     return {**params, **found} if found else params
 
 

@@ -2,9 +2,12 @@
 
 import logging
 import signal
+import uuid
 from collections.abc import Iterator
 
 import pytest
+
+from tests import postgres
 
 # A shell that starts us in the background has us ignore Ctrl-C, and every process that a test starts inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -18,3 +21,25 @@ def logging_as_before() -> Iterator[None]:
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(request: pytest.FixtureRequest) -> Iterator[postgres.Server]:
+    """One PostgreSQL server for all processes of this run."""
+    shared_by = getattr(request.config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
+    with postgres.shared(shared_by) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_databases(postgres_server: postgres.Server) -> postgres.Databases:
+    """Databases on it, for one test after the other."""
+    return postgres.Databases(postgres_server)
+
+
+@pytest.fixture
+def postgres_url(postgres_databases: postgres.Databases) -> Iterator[str]:
+    """An empty store of its own."""
+    name = postgres_databases.take()
+    yield postgres_databases.server.url(name)
+    postgres_databases.give_back(name)

@@ -14,7 +14,8 @@
     ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
     ├─ AddressUnavailable      503  exit 5   the server can't listen there
     ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy
-    │                                        NoDatabase  SchemaTooNew  EngineTooOld  NetworkFilesystem
+    │                                        NoDatabase  SchemaTooNew  SchemaTooOld  EngineTooOld
+    │                                        NetworkFilesystem
     ├─ OutputFailed                 exit 74  an answer could not be written where it was wanted; CLI only
     ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
     ├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
@@ -359,6 +360,12 @@ class SchemaTooNew(StoreError):
     """The database was upgraded by a newer mainspring than this one."""
 
     code = "schema_too_new"
+
+
+class SchemaTooOld(StoreError):
+    """The tables are of an older mainspring; on PostgreSQL they are only upgraded when somebody says so."""
+
+    code = "schema_too_old"
 
 
 class EngineTooOld(StoreError):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mainspring.store import Store
-from tests.contract.engines import ENGINES, Bench
+from tests.contract.engines import ENGINES, Bench, PostgresBench
 from tests.contract.stories import Story
 
 settings.register_profile(
@@ -21,7 +21,11 @@ settings.load_profile("contract")
 @pytest.fixture(params=ENGINES)
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     """One engine, with a clock that is moved by hand."""
-    made = ENGINES[request.param](tmp_path)
+    wanted = ENGINES[request.param]
+    if issubclass(wanted, PostgresBench):
+        made: Bench = wanted(tmp_path, request.getfixturevalue("postgres_databases"))
+    else:
+        made = wanted(tmp_path)
     yield made
     made.close()
 

@@ -19,6 +19,7 @@ from mainspring.control import submit
 from mainspring.control.catalog import declare
 from mainspring.domain.job import JobRequest
 from mainspring.store import Store
+from tests.contract.engines import engine_of
 from tests.contract.stories import SHOP
 
 
@@ -78,8 +79,8 @@ def main(path: Path, shadow: Path, synchronous: str, submits: int) -> None:
     vfs = PowerCut(shadow)
     store = Store.open(f"sqlite:///{path}")
     declare(store, SHOP)
-    store.engine.raw.pragma("synchronous", synchronous)
-    store.engine.raw.pragma("wal_autocheckpoint", 60)  # so that the cuts meet checkpoints too
+    engine_of(store).raw.pragma("synchronous", synchronous)
+    engine_of(store).raw.pragma("wal_autocheckpoint", 60)  # so that the cuts meet checkpoints too
     known: set[int] = set()
     missing, unsynced = 0, 0
     for _ in range(submits):

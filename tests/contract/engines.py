@@ -7,16 +7,21 @@ control; the files that are about one engine alone carry its name (test_sqlite_*
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
 import apsw.ext
+from psycopg.pq import ExecStatus
 
 from mainspring.chance import Chance, SeededChance
 from mainspring.clock import SECOND, Duration, Instant
-from mainspring.store import Store
-from mainspring.store.statements import statement
+from mainspring.store import Store, Transaction
+from mainspring.store.postgres import PostgresEngine
+from mainspring.store.sqlite import SqliteEngine, SqliteTransaction
+from mainspring.store.statements import formatted, statement
+from tests import postgres
 
 Dump = dict[str, list[tuple[Any, ...]]]
 """Every row of every table."""
@@ -109,8 +114,10 @@ class SqliteBench(Bench):
 
     def dump(self, store: Store) -> Dump:
         def look(tx: Any) -> Dump:
-            tables = tx._connection.execute("select name from sqlite_schema where type = 'table' order by name")
-            return {name: list(tx._connection.execute(f"select * from {name}")) for name in [row[0] for row in tables]}
+            tables = connection_of(tx).execute("select name from sqlite_schema where type = 'table' order by name")
+            return {
+                name: list(connection_of(tx).execute(f"select * from {name}")) for name in [row[0] for row in tables]
+            }
 
         return store.read(look)
 
@@ -126,7 +133,7 @@ class SqliteBench(Bench):
         return [row[3] for row in connection.execute(query, values, can_cache=False)]
 
     def alter(self, store: Store, text: str) -> None:
-        store.write(lambda tx: list(tx._connection.execute(text)))
+        store.write(lambda tx: list(connection_of(tx).execute(text)))
 
 
 class InlineSqliteBench(SqliteBench):
@@ -146,7 +153,7 @@ class MemoryBench(SqliteBench):
 
 def asked(store: Store, text: str) -> list[tuple[Any, ...]]:
     """The rows that a text of SQL answers: for what no function of the store asks."""
-    return store.read(lambda tx: list(tx._connection.execute(text)))
+    return store.read(lambda tx: list(tx._connection.execute(text)))  # type: ignore[attr-defined]
 
 
 def unsound(store: Store) -> list[tuple[Any, ...]]:
@@ -155,10 +162,12 @@ def unsound(store: Store) -> list[tuple[Any, ...]]:
 
 
 _MISPLACED = """
-select 'misplaced', job.id,
-  (job.state is not null) + (ready.job is not null) + (due.job is not null) + (lease.job is not null) as places
-from job left join ready on ready.job = job.id left join due on due.job = job.id left join lease on lease.job = job.id
-where (job.state is not null) + (ready.job is not null) + (due.job is not null) + (lease.job is not null) <> 1
+select 'misplaced', id, places from (
+  select job.id, cast(job.state is not null as integer) + cast(ready.job is not null as integer)
+    + cast(due.job is not null as integer) + cast(lease.job is not null as integer) as places
+  from job left join ready on ready.job = job.id left join due on due.job = job.id left join lease on lease.job = job.id
+) as counted
+where places <> 1
 """
 _STRAYS = """
 select 'ready', job from ready where job not in (select id from job)
@@ -170,9 +179,84 @@ union all select 'event', job from event where job not in (select id from job)
 """
 
 
+def engine_of(store: Store) -> SqliteEngine:
+    """The engine of a store on SQLite."""
+    assert isinstance(store.engine, SqliteEngine)
+    return store.engine
+
+
+def connection_of(tx: Transaction) -> apsw.Connection:
+    """The connection of a transaction on SQLite."""
+    assert isinstance(tx, SqliteTransaction)
+    return tx._connection
+
+
 def _connection(store: Store, name: str) -> apsw.Connection:
     """The connection that has the tables of this statement: logs are in a file of their own."""
-    return store.logs._engine.raw if name.startswith("log/") else store.engine.raw
+    engine = store.logs.engine if name.startswith("log/") else store.engine
+    assert isinstance(engine, SqliteEngine)
+    return engine.raw
 
 
-ENGINES: dict[str, type[Bench]] = {bench.name: bench for bench in (SqliteBench, InlineSqliteBench, MemoryBench)}
+class PostgresBench(Bench):
+    """A database of its own on the server of this test run."""
+
+    name = "postgres"
+    dialect = "postgres"
+    lasting = True
+    settings: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, place: Path, databases: postgres.Databases | None = None) -> None:
+        super().__init__(place)
+        assert databases is not None, "this bench needs the fixture postgres_databases"
+        self._databases = databases
+        self.server = databases.server
+        self.database = databases.take(self.settings)
+        self.url = self.server.url(self.database)
+
+    def open(self) -> Store:
+        store = Store.open(self.url, clock=self.clock, chance=self.chance)
+        self._opened.append(store)
+        return store
+
+    def dump(self, store: Store) -> Dump:
+        tables = asked(store, "select tablename from pg_tables where schemaname = current_schema() order by 1")
+        return {name: asked(store, f"select * from {name} order by {name}::text") for (name,) in tables}
+
+    def columns(self, store: Store, name: str) -> tuple[str, ...]:
+        found, text = statement(name, self.dialect), statement(name, self.dialect).text
+        if text.startswith(("do", "listen")):
+            return ()  # these can't be prepared
+        for number, parameter in enumerate(found.parameters, 1):
+            text = re.sub(rf"(?<!:):{parameter}\b", f"${number}", text)
+        engine = store.engine
+        assert isinstance(engine, PostgresEngine)
+        with engine.lent() as session, session.connection.transaction(force_rollback=True):
+            session.connection.execute(formatted("session/enter"), {"path": engine.place.search_path})
+            prepared = session.connection.pgconn.prepare(b"", text.encode())
+            assert prepared.status == ExecStatus.COMMAND_OK, f"{name}: {prepared.error_message.decode()}"
+            described = session.connection.pgconn.describe_prepared(b"")
+            return tuple((described.fname(column) or b"").decode() for column in range(described.nfields))
+
+    def plan(self, store: Store, name: str) -> list[str]:
+        raise NotImplementedError
+
+    def alter(self, store: Store, text: str) -> None:
+        store.write(lambda tx: tx._connection.execute(text.encode()) and None)  # type: ignore[attr-defined]
+
+    def close(self) -> None:
+        super().close()
+        self._databases.give_back(self.database, self.settings)
+
+
+class RepeatablePostgresBench(PostgresBench):
+    """The same on a server whose transactions are REPEATABLE READ by default."""
+
+    name = "postgres-repeatable"
+    settings: ClassVar[dict[str, str]] = {"default_transaction_isolation": "repeatable read"}
+
+
+ENGINES: dict[str, type[Bench]] = {
+    bench.name: bench for bench in (SqliteBench, InlineSqliteBench, MemoryBench, PostgresBench, RepeatablePostgresBench)
+}
+"""Every test of the contract runs on every engine: ask for ``bench`` (the engine) or ``story`` (a store with life)."""

@@ -18,14 +18,14 @@ from mainspring.store import Store, Transaction
 
 def insert(tx: Transaction) -> None:
     """A few pages of changes."""
-    first = tx.rows("counter/take", name="job", count=20)[0][0]
+    first = tx.job_ids(20)[0]
     for number in range(first, first + 20):
         tx.rows("policy/insert", document=f"{number} {'x' * 2000}")
 
 
 def refused(store: Store) -> bool:
     """Whether what was inherited is refused with a sentence, at once."""
-    for use in (lambda: store.write(insert), lambda: store.read(lambda tx: tx.rows("event/last"))):
+    for use in (lambda: store.write(insert), lambda: store.read(lambda tx: tx.rows("event/bound"))):
         try:
             use()
         except StoreError as error:
@@ -56,7 +56,7 @@ def main(url: str, forks: int) -> None:
         if not pid:
             fine = refused(store)
             own = Store.open(url)
-            own.read(lambda tx: tx.rows("event/last"))
+            own.read(lambda tx: tx.rows("event/bound"))
             own.close()
             sys.exit(0 if fine else 1)  # so that the interpreter takes everything down
         _, status = os.waitpid(pid, 0)

@@ -24,7 +24,7 @@ def main(url: str) -> None:
         os.setuid(NOBODY)
     try:
         store = Store.open(url)
-        store.write(lambda tx: tx.rows("counter/take", name="job", count=1))
+        store.write(lambda tx: tx.job_ids(1))
         store.close()
     except StoreError as error:
         print(error.code, str(error), sep="\n")

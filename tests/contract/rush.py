@@ -28,7 +28,7 @@ def main(url: str, processes: int) -> int:
                 for _ in range(5):
                     store = Store.open(url)
                     read.counted(store, JobFilter())
-                    store.write(lambda tx: tx.rows("counter/take", name="job", count=1))
+                    store.write(lambda tx: tx.job_ids(1))
                     store.close()
                 status = 0
             except BaseException:  # noqa: BLE001 - told to the parent

@@ -52,7 +52,7 @@ def test_lines_come_back_as_they_were_written(story: Story, job: JobId) -> None:
         ]
     )
     found = lines(story, job)
-    assert [line.text for line in found] == ["one", "two", "three", "", "", "naïve ☃\x00\x1b[0m"]
+    assert [line.text for line in found] == ["one", "two", "three", "", "", "naïve ☃\\x00\x1b[0m"]
     assert [line.seq for line in found] == [1, 2, 3, 4, 5, 6]
     assert [(line.stream, line.level) for line in found][1:4] == [("stdout", ""), ("log", "WARNING"), ("stderr", "")]
     assert {(line.job, line.attempt, line.at) for line in found} == {(job, 1, THEN)}

@@ -17,7 +17,7 @@ from mainspring.domain.states import FINAL, PLACE, TABLE, Cause, Outcome, Place,
 from mainspring.errors import IllegalState, StoreError, UnknownJob
 from mainspring.store import Transaction, jobs, moves, rows
 from mainspring.store.jobs import Left, Move
-from mainspring.store.statements import ROOT, Statement, read_statement
+from mainspring.store.statements import ENGINES, Statement, names, statement
 from mainspring.store.workers import SeenLease
 from tests.contract.engines import Dump
 from tests.contract.stories import LEASE, NOBODY, Story
@@ -25,15 +25,16 @@ from tests.contract.stories import LEASE, NOBODY, Story
 # --- headers, without a database ------------------------------------------------------------------------------------
 
 
-def moving_statements() -> Iterator[Statement]:
-    """Every statement file, overrides too, whose header says that it moves jobs."""
-    for path in sorted(ROOT.rglob("*.sql")):
-        name = path.relative_to(ROOT).with_suffix("").as_posix()
-        for dialect in ("sqlite/", "postgres/"):
-            name = name.removeprefix(dialect)
-        found = read_statement(name, path)
-        if found.header:
-            yield found
+def all_statements() -> Iterator[Statement]:
+    """Every statement of every engine."""
+    for engine in ENGINES:
+        for name in names(engine):
+            yield statement(name, engine)
+
+
+def moving_statements() -> list[Statement]:
+    """Those whose header says that they move jobs."""
+    return [found for found in all_statements() if found.header]
 
 
 def test_each_statement_that_moves_jobs_says_what_the_state_table_says() -> None:
@@ -53,12 +54,9 @@ def test_each_move_of_the_state_table_has_its_statement() -> None:
 def test_each_statement_that_deletes_from_or_inserts_into_a_place_has_a_header() -> None:
     moving = {found.name for found in moving_statements()}
     writes = [f"{verb} {table} " for verb in ("delete from", "insert into") for table in ("due", "ready", "lease")]
-    for path in ROOT.rglob("*.sql"):
-        name = path.relative_to(ROOT).with_suffix("").as_posix()
-        if name.startswith("schema/"):
-            continue
-        text = read_statement(name, path).text.lower() + " "
-        assert name in moving or not any(write in text for write in writes), f"{name} moves jobs without a header"
+    for found in all_statements():
+        text = found.text.lower() + " "
+        assert found.name in moving or not any(write in text for write in writes), f"{found.name} has no header"
 
 
 def test_the_table_of_leaving_statements_covers_each_move_and_nothing_more() -> None:

@@ -23,7 +23,7 @@ LARGE = ("job", "event", "attempt", "ready", "due", "lease", "expiry", "log")
 
 PLANS: dict[str, tuple[str, ...]] = {
     "attempt/of_job": ("SEARCH attempt USING PRIMARY KEY (job=?)", "SEARCH lease USING INTEGER PRIMARY KEY"),
-    "event/after": ("SEARCH event USING INTEGER PRIMARY KEY (rowid>?)",),
+    "event/after": ("SEARCH event USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",),
     "event/of_job": ("SEARCH event USING INDEX event_job (job=? AND rowid>?)",),
     "job/enter_ended": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
     "job/expired": ("SEARCH expiry USING COVERING INDEX expiry_at (at<?)",),

@@ -19,7 +19,7 @@ from mainspring.errors import StoreBusy
 from mainspring.faults import FaultPoint, InjectedFault
 from mainspring.store import Store, Transaction
 from tests.contract import children
-from tests.contract.engines import unsound
+from tests.contract.engines import connection_of, unsound
 from tests.contract.stories import SHOP
 
 PROCESSES, THREADS, SECONDS, KILLED = 8, 4, 4.0, 2
@@ -37,7 +37,7 @@ def sound(store: Store) -> None:
 
 
 def integrity(store: Store) -> str:
-    return store.read(lambda tx: str(next(tx._connection.execute("pragma integrity_check"))[0]))
+    return store.read(lambda tx: str(next(connection_of(tx).execute("pragma integrity_check"))[0]))
 
 
 def test_a_crowd_meets_no_lock_error_and_no_job_is_lost_or_claimed_twice(path: Path, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_crowd_meets_no_lock_error_and_no_job_is_lost_or_claimed_twice(path: P
     assert max(counts.values()) == 1, "an id was given twice"
     claims = Counter(map(str, told["claimed"]))
     assert max(claims.values()) == 1, "an attempt was claimed twice"
-    stored = dict(store.read(lambda tx: list(tx._connection.execute("select id, state from job"))))
+    stored = dict(store.read(lambda tx: list(connection_of(tx).execute("select id, state from job"))))
     assert set(submitted) <= set(stored), "an acknowledged job is gone"
     assert len(stored) - len(submitted) <= KILLED * THREADS * 5, "only what the killed had no time to note"
     assert told["fenced"] == [], "nobody's lease was taken"
@@ -99,7 +99,7 @@ def check_histories(store: Store) -> None:
 
 
 def take(store: Store) -> int:
-    return int(store.write(lambda tx: tx.rows("counter/take", name="job", count=1))[0][0])
+    return store.write(lambda tx: tx.job_ids(1)[0])
 
 
 def test_a_write_waits_for_a_stranger_that_holds_the_lock(path: Path) -> None:

@@ -14,7 +14,7 @@ from mainspring.domain.logline import LogChunk
 from mainspring.errors import StoreBusy
 from mainspring.store import Store, Transaction
 from tests.contract import children
-from tests.contract.engines import InlineSqliteBench, SqliteBench, unsound
+from tests.contract.engines import InlineSqliteBench, SqliteBench, connection_of, engine_of, unsound
 from tests.contract.stories import Story
 from tests.contract.test_sqlite_open import mounted
 
@@ -63,7 +63,7 @@ def test_a_full_disk_is_told_loses_nothing_and_work_goes_on_when_there_is_space(
     bench = bench_type(tmp_path)
     story = Story(bench)
     running = story.running()
-    raw = story.store.engine.raw
+    raw = engine_of(story.store).raw
     raw.pragma("max_page_count", raw.pragma("page_count") + 100)
     stored = fill(story)
     assert stored
@@ -117,8 +117,8 @@ def test_a_child_that_inherited_a_store_can_not_use_it_and_does_not_break_the_pa
     done = children.run("fork", url, 25)
     assert done.returncode == 0, done.stderr
     store = Store.open(url)
-    assert store.read(lambda tx: next(tx._connection.execute("pragma integrity_check"))) == ("ok",)
-    (count,) = store.read(lambda tx: next(tx._connection.execute("select count(*) from policy")))
+    assert store.read(lambda tx: next(connection_of(tx).execute("pragma integrity_check"))) == ("ok",)
+    (count,) = store.read(lambda tx: next(connection_of(tx).execute("select count(*) from policy")))
     assert count == 20 * int(done.stdout)
     store.close()
 
@@ -131,7 +131,7 @@ def open_files() -> int:
 
 
 def look(tx: Transaction) -> object:
-    return tx.rows("event/last")
+    return tx.rows("event/bound")
 
 
 def test_threads_that_come_and_go_leave_no_connection_behind(tmp_path: Path) -> None:
@@ -182,5 +182,5 @@ def test_a_closed_store_lets_go_of_every_file(tmp_path: Path) -> None:
 
 def test_a_wal_that_grew_while_somebody_read_is_cut_back(tmp_path: Path) -> None:
     store = SqliteBench(tmp_path).open()
-    assert store.engine.raw.pragma("journal_size_limit") == 64 * 1_048_576
+    assert engine_of(store).raw.pragma("journal_size_limit") == 64 * 1_048_576
     store.close()

@@ -18,7 +18,7 @@ from mainspring.domain.states import Outcome, State
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, jobs
 from tests.contract import children
-from tests.contract.engines import START, SqliteBench, unsound
+from tests.contract.engines import START, SqliteBench, connection_of, unsound
 from tests.contract.stories import LEASE, Story
 
 NOW = START + DAY
@@ -64,7 +64,7 @@ def again(cases: list[Case], action: str) -> None:
 def sound(path: Path) -> Store:
     """The database after the kill: opened again, whole, and every job in one place."""
     store = Store.open(f"sqlite:///{path}")
-    assert store.read(lambda tx: next(tx._connection.execute("pragma integrity_check"))) == ("ok",)
+    assert store.read(lambda tx: next(connection_of(tx).execute("pragma integrity_check"))) == ("ok",)
     assert unsound(store) == []
     return store
 

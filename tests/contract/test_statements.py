@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 import mainspring.store
+from mainspring.chance import Chance
 from mainspring.clock import HOUR, SECOND, Instant
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
@@ -19,29 +20,19 @@ from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker
 from mainspring.store import Store, Transaction, catalog, events, jobs, lanes, rows, workers
 from mainspring.store.mark import mark
-from mainspring.store.statements import ROOT, statement
+from mainspring.store.statements import ENGINES, ROOT, names, statement
 from tests.contract.engines import Bench
 from tests.contract.stories import Story
 
-FOR_CHECKERS = "audit/"
-"""Questions of the simulated world's judge, read where they are asked."""
-
-
-def names() -> list[str]:
-    """Every statement, by the name that code uses; migrations are no statements."""
-    found = set()
-    for path in ROOT.rglob("*.sql"):
-        name = path.relative_to(ROOT).with_suffix("").as_posix()
-        if not path.name[0].isdigit():
-            found.add(name.removeprefix("sqlite/").removeprefix("postgres/"))
-    return sorted(found)
+FOR_CHECKERS = ("audit/", "session/")
+"""Questions of the simulated world's judge, and those of the engine itself, read where they are asked."""
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
 
 
 def test_every_statement_prepares_and_answers_the_columns_that_rows_declares(store: Store, bench: Bench) -> None:
-    for name in names():
+    for name in names(bench.dialect):
         if name == "schema/create_version":
             continue  # the table is there already; test_migrations runs it
         described = bench.columns(store, name)  # prepares it
@@ -50,7 +41,7 @@ def test_every_statement_prepares_and_answers_the_columns_that_rows_declares(sto
 
 
 def test_rows_declares_no_columns_of_statements_that_do_not_exist() -> None:
-    assert set(rows.COLUMNS) <= set(names())
+    assert set(rows.COLUMNS) <= {name for engine in ENGINES for name in names(engine)}
 
 
 RENAMED = {
@@ -111,58 +102,72 @@ def test_each_column_goes_to_the_field_of_its_name(statement_name: str, decoded:
 # --- parameters -------------------------------------------------------------------------------------------------------
 
 
-class Recorder(Transaction):
+class Recorder:
     """A transaction that checks each call against the statement's parameters, then makes it."""
 
-    __slots__ = ("called",)
+    def __init__(self, tx: Transaction, dialect: str, called: set[str]) -> None:
+        self._tx = tx
+        self._dialect = dialect
+        self._called = called
 
-    called: set[str]
+    @property
+    def now(self) -> Instant:
+        return self._tx.now
 
-    @classmethod
-    def of(cls, tx: Transaction, called: set[str]) -> Recorder:
-        recorder = cls(tx._connection, tx.now, tx.chance)
-        recorder.called = called
-        return recorder
+    @property
+    def chance(self) -> Chance:
+        return self._tx.chance
 
     def rows(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
-        wanted = set(statement(name, "sqlite").parameters)
-        assert wanted - {"now"} == set(values), name
-        self.called.add(name)
-        return super().rows(name, **values)
+        wanted = set(statement(name, self._dialect).parameters)
+        assert wanted - BOUND == set(values), name
+        self._called.add(name)
+        return self._tx.rows(name, **values)
+
+    def row(self, name: str, /, **values: Any) -> tuple[Any, ...] | None:
+        found = self.rows(name, **values)
+        return found[0] if found else None
 
     def many(self, name: str, batch: Sequence[tuple[Any, ...]] | Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         values = list(batch)
-        wanted = statement(name, "sqlite").parameters
-        assert "now" not in wanted, f"{name}: a batch is bound by position, and nobody binds :now"
+        wanted = statement(name, self._dialect).parameters
+        assert not BOUND & set(wanted), f"{name}: a batch is bound by position, and nobody binds :now"
         assert all(len(one) == len(wanted) for one in values), name
-        self.called.add(name)
-        return super().many(name, values)
+        self._called.add(name)
+        return self._tx.many(name, values)
+
+    def job_ids(self, count: int) -> Sequence[int]:
+        self._called |= {"counter/take", "job/take_ids"}
+        return self._tx.job_ids(count)
 
 
 @pytest.fixture
-def recorded(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+def recorded(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> set[str]:
     """The statements that are called from now on; each call is checked on its way."""
     called: set[str] = set()
     real_write, real_read = Store.write, Store.read
 
     def write(self: Store, work: Any, **points: Any) -> Any:
-        return real_write(self, lambda tx: work(Recorder.of(tx, called)), **points)
+        return real_write(self, lambda tx: work(Recorder(tx, bench.dialect, called)), **points)
 
-    def read(self: Store, work: Any) -> Any:
-        return real_read(self, lambda tx: work(Recorder.of(tx, called)))
+    def read(self: Store, work: Any, **how: Any) -> Any:
+        return real_read(self, lambda tx: work(Recorder(tx, bench.dialect, called)), **how)
 
     monkeypatch.setattr(Store, "write", write)
     monkeypatch.setattr(Store, "read", read)
     return called
 
 
-OUTSIDE = ("schema/", "log/")
+BOUND = {"now", "space"}
+"""Parameters that the transaction itself knows."""
+
+OUTSIDE = ("schema/", "log/", "event/announce")
 """Called by migration, or on the log file, where no recorder sits; test_logs and the upgrade tests run them."""
 
 
 def test_every_call_binds_exactly_the_parameters_of_its_statement(recorded: set[str], bench: Bench) -> None:
     a_whole_life(Story(bench))
-    missing = {name for name in names() if not name.startswith((FOR_CHECKERS, *OUTSIDE))} - recorded
+    missing = {name for name in names(bench.dialect) if not name.startswith((*FOR_CHECKERS, *OUTSIDE))} - recorded
     assert not missing, f"never called: {sorted(missing)}"
 
 
@@ -186,10 +191,9 @@ def a_whole_life(story: Story) -> None:
     store.write(lambda tx: jobs.note_details(tx, [("1", running, story.claims[running])]))
     story.end(running, Outcome.CRASHED, shared=1)
     story.claim(running)
-    store.read(
-        lambda tx: (jobs.last_details(tx, running), jobs.load(tx, [running]), jobs.heads(tx, jobs_lane(tx), 5, None))
-    )
-    store.read(lambda tx: (jobs.heads(tx, jobs_lane(tx), 5, ["shop.send"]), jobs.ready_lane(tx, running, None)))
+    store.read(lambda tx: (jobs.last_details(tx, running), jobs.load(tx, [running])))
+    store.write(lambda tx: jobs.heads(tx, jobs_lane(tx), 5, None))
+    store.write(lambda tx: (jobs.heads(tx, jobs_lane(tx), 5, ["shop.send"]), jobs.ready_lane(tx, running, None)))
     story.clock.forward(10 * SECOND)
     story.promote()
     story.clock.forward(HOUR)

@@ -18,8 +18,9 @@ LONG = 20.0
 
 
 def take(tx: Transaction, count: int = 1) -> int:
-    """Change something: a number is taken from the counter of jobs."""
-    first: int = tx.rows("counter/take", name="job", count=count)[0][0]
+    """Change something: a number is taken, which comes back with a rollback where the engine has no sequences."""
+    first = tx.job_ids(count)[0]
+    tx.rows("policy/insert", document=f"of {first}")
     return first
 
 
@@ -49,7 +50,7 @@ def test_a_write_that_raises_changes_nothing_and_raises_the_same(store: Store, b
     with pytest.raises(Mine):
         store.write(work)
     assert bench.dump(store) == before
-    assert store.write(take) == 1
+    assert store.write(take)
 
 
 def test_what_the_database_refuses_is_an_error_of_ours_and_changes_nothing(store: Store, bench: Bench) -> None:
@@ -61,7 +62,7 @@ def test_what_the_database_refuses_is_an_error_of_ours_and_changes_nothing(store
     assert bench.dump(store) == before
 
 
-def test_one_bad_piece_of_work_does_not_spoil_those_that_share_its_commit(store: Store) -> None:
+def test_one_bad_piece_of_work_does_not_spoil_those_that_share_its_commit(store: Store, bench: Bench) -> None:
     """They wait together behind a write that takes its time, so that one commit takes them all."""
     entered, go_on = threading.Event(), threading.Event()
 
@@ -88,8 +89,8 @@ def test_one_bad_piece_of_work_does_not_spoil_those_that_share_its_commit(store:
             elif work is odd:
                 with pytest.raises(ArithmeticError, match="odd"):
                     future.result(LONG)
-        assert [first.result(LONG), *numbers] == [1, 2, 3, 4, 5]
-    assert store.write(take) == 6
+        assert len({first.result(LONG), *numbers}) == 5
+    assert len(bench.dump(store)["policy"]) == 5
 
 
 def test_all_statements_of_a_transaction_see_one_now(store: Store, bench: Bench) -> None:
@@ -115,12 +116,12 @@ def test_a_write_inside_a_transaction_is_refused_and_harms_nothing(store: Store,
     with pytest.raises(ZeroDivisionError):
         store.write(outer)
     assert bench.dump(store) == before
-    assert store.write(take) == 1
+    assert store.write(take)
 
 
 def test_a_read_inside_a_transaction_works(store: Store) -> None:
     def last(tx: Transaction) -> int:
-        return int(tx.rows("event/last")[0][0])
+        return int(tx.rows("event/bound")[0][0])
 
     assert store.read(lambda _: store.read(last)) == 0
     assert store.write(lambda _: store.read(last)) == 0
@@ -165,7 +166,7 @@ def test_a_closed_store_refuses_and_may_be_closed_again(store: Store) -> None:
     with pytest.raises(StoreError, match="closed"):
         store.write(take)
     with pytest.raises(StoreError, match="closed"):
-        store.read(lambda tx: tx.rows("event/last"))
+        store.read(lambda tx: tx.rows("event/bound"))
 
 
 def test_a_close_amid_writes_leaves_nobody_waiting(bench: Bench) -> None:
@@ -193,8 +194,7 @@ def test_a_close_amid_writes_leaves_nobody_waiting(bench: Bench) -> None:
             thread.join(LONG)
             assert not thread.is_alive()
         if bench.lasting:
-            following = bench.open().write(take)
-            assert following == max(answered, default=following - 1) + 1
+            assert bench.open().write(take) > max(answered, default=0)
         assert len(set(answered)) == len(answered)
 
 
@@ -203,7 +203,7 @@ def test_many_threads_may_use_one_store(store: Store) -> None:
         numbers = []
         for _ in range(25):
             numbers.append(store.write(take))
-            store.read(lambda tx: tx.rows("event/last"))
+            store.read(lambda tx: tx.rows("event/bound"))
         return numbers
 
     with ThreadPoolExecutor(8) as pool:

@@ -18,8 +18,8 @@ from mainspring.engine.sweep import LeaseWatch
 from mainspring.faults import InjectedFault
 from mainspring.store import Store, jobs, sqlite
 from mainspring.store.jobs import Left
-from mainspring.store.sqlite import Transaction
-from mainspring.store.statements import Statement, statement
+from mainspring.store.statements import statement
+from mainspring.store.transaction import Transaction
 from mainspring.testing import image
 from mainspring.transitions import born, waiting
 
@@ -31,7 +31,7 @@ def say_instead(monkeypatch: pytest.MonkeyPatch, name: str, old: str, new: str) 
     """Let one statement say something else."""
     sound = statement(name, "sqlite")
     assert old in sound.text
-    wrong = Statement(sound.name, sound.text.replace(old, new), sound.parameters, sound.header)
+    wrong = sound._replace(text=sound.text.replace(old, new))
     monkeypatch.setattr(
         sqlite, "statement", lambda wanted, engine: wrong if wanted == name else statement(wanted, engine)
     )
@@ -104,7 +104,7 @@ def ended_row_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def untriggered(*arguments: Any) -> Store:
         store = opened(*arguments)
-        store.engine.raw.execute("drop trigger job_end_is_final")
+        store.engine.raw.execute("drop trigger job_end_is_final")  # type: ignore[attr-defined]
         return store
 
     def over_again(tx: Transaction, pairs: Sequence[tuple[JobId, ClaimId]]) -> dict[JobId, Left]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import closing, suppress
-from pathlib import Path
 
 import msgspec
 
@@ -13,11 +12,12 @@ from mainspring.cli import flags, processes, show, systemlog
 from mainspring.cli.access import Access
 from mainspring.cli.flags import LoopFlags, ServerFlags, TreeFlags, WorkerFlags
 from mainspring.clock import SystemClock
-from mainspring.config.layers import Loaded, sqlite_file
+from mainspring.config.layers import Loaded, lock_place, sqlite_file
+from mainspring.domain.address import shown
 from mainspring.domain.job import JobFilter
 from mainspring.domain.setting import Settings
 from mainspring.domain.states import State
-from mainspring.errors import MainspringError, StoreUnreachable
+from mainspring.errors import MainspringError
 from mainspring.supervisor import locks
 from mainspring.supervisor.tree import End, Role, Tree
 
@@ -37,21 +37,21 @@ def up(
     settings = loaded.settings
     processes.required_app(settings)
     processes.refuse_memory(settings.database_url)
-    database = sqlite_file(settings.database_url)
-    if database is None:
-        raise StoreUnreachable(
-            f"`mainspring up` can't use {settings.database_url!r} in this version.",
-            remedy="Name a SQLite file: --db sqlite:///relative/path.db or sqlite:////absolute/path.db",
-        )
+    place = lock_place(settings.database_url)
     systemlog.start(settings.log_format)
     say = logging.getLogger("mainspring.up")
-    held = locks.take(database, waiting=say.warning)
+    held = locks.take(place, waiting=say.warning)
     try:
-        _tell(loaded, database)
+        _tell(loaded)
         end = Tree(_roles(settings), settings, tree_lock=held.tree, clock=SystemClock(), say=say.warning).run()
     finally:
         held.close()
     return _ended(end, settings.database_url)
+
+
+def _shown(url: str) -> str:
+    """The database as people know it: its file, or its address without a password."""
+    return str(sqlite_file(url) or shown(url))
 
 
 def _roles(settings: Settings) -> list[Role]:
@@ -71,7 +71,7 @@ def _of_worker(settings: Settings, number: int) -> Settings:
     return msgspec.structs.replace(settings, name=f"{settings.name}-{number}") if named else settings
 
 
-def _tell(loaded: Loaded, database: Path) -> None:
+def _tell(loaded: Loaded) -> None:
     """Where everything is and how to end it."""
     settings = loaded.settings
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -81,7 +81,7 @@ def _tell(loaded: Loaded, database: Path) -> None:
     show.remark(
         "mainspring is starting; Ctrl-C drains and stops it.\n"
         f"  address   {address}\n"
-        f"  database  {database} ({loaded.origins['database_url']})\n"
+        f"  database  {_shown(settings.database_url)} ({loaded.origins['database_url']})\n"
         f"  app       {settings.app} ({loaded.origins['app']})\n"
         f"  starting  1 server, {several} with {slots}{'' if settings.workers == 1 else ' each'}"
     )

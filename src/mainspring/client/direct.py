@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mainspring.clock import Duration
 from mainspring.control import catalog, jobs, read, submit
+from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.ids import JobId
@@ -16,7 +17,7 @@ from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
 from mainspring.errors import NoDatabase
 from mainspring.store import Store, database_path
-from mainspring.store.doorbell import Listener
+from mainspring.store.bell import Listening
 
 
 def connect(url: str, *, make: bool = True) -> DirectClient:
@@ -30,6 +31,8 @@ def connect(url: str, *, make: bool = True) -> DirectClient:
 
 
 def _require_database(url: str) -> None:
+    if is_postgres(url):
+        return  # one without our tables is as good as one that we have just made them in
     path = database_path(url)
     if path == ":memory:":
         return
@@ -50,7 +53,7 @@ class DirectClient:
         self.store = store
         self._actor = actor
         self._parent = parent
-        self._listener: Listener | None = None
+        self._listener: Listening | None = None
 
     def declare(self, catalog_: Catalog) -> None:
         """Record an app's tasks. Idempotent."""

@@ -9,16 +9,18 @@ from __future__ import annotations
 import difflib
 import os
 import sys
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from mainspring.config.file import FILE_NAME, settings_of
-from mainspring.domain.setting import BY_NAME, SETTINGS, Layer, Setting, Settings, Unfit, Value, read
-from mainspring.errors import InvalidSetting, NotYetSupported
+from mainspring.domain.address import is_postgres
+from mainspring.domain.setting import BY_NAME, DEFAULT_DATABASE, SETTINGS, Layer, Setting, Settings, Unfit, Value, read
+from mainspring.errors import InvalidSetting, NotYetSupported, StoreUnreachable
 
-__all__ = ["Loaded", "Settings", "database_url", "environment", "load", "sqlite_file"]
+__all__ = ["Loaded", "Settings", "database_url", "environment", "load", "lock_place", "sqlite_file"]
 
 PREFIX = "MAINSPRING_"
 _OTHERS = {"MAINSPRING_FAULTS", "MAINSPRING_TOKEN"}
@@ -80,6 +82,22 @@ def sqlite_file(url: str) -> Path | None:
     """The file of a ``sqlite:///`` URL; None for any other (in memory, another engine, not a URL)."""
     path = url.removeprefix(_FILE_SCHEME) if url.startswith(_FILE_SCHEME) else ""
     return None if path in {"", ":memory:"} else Path(path)
+
+
+def lock_place(url: str) -> Path:
+    """Where ``up`` keeps its locks: beside the file; for a database elsewhere, in the working directory.
+
+    Raises StoreUnreachable for what is no database that several processes can share.
+    """
+    file = sqlite_file(url)
+    if file is not None:
+        return file
+    if not is_postgres(url):
+        raise StoreUnreachable(
+            f"`mainspring up` can't use {url!r}.",
+            remedy="Name a SQLite file or a server: --db sqlite:///relative/path.db, --db postgresql://user@host/name",
+        )
+    return Path(DEFAULT_DATABASE.removeprefix(_FILE_SCHEME)).parent / f"postgres-{zlib.crc32(url.encode()):08x}"
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Value, str]]:

@@ -78,12 +78,12 @@ def history(store: Store, *, after: int, job: int | None, kinds: Sequence[str], 
             _require(tx, job)
         return events.after(tx, after, job=job, kinds=kinds, limit=limit)
 
-    return store.read(look)
+    return store.read(look, latest=True)
 
 
 def last_event(store: Store) -> int:
     """The newest cursor."""
-    return store.read(events.last)
+    return store.read(events.last, latest=True)
 
 
 def logs(store: Store, number: int, *, attempt: int | None, after: int, limit: int) -> list[LogLine]:

@@ -17,12 +17,16 @@ from typing import TypeVar
 from mainspring import faults
 from mainspring.chance import Chance, SystemChance
 from mainspring.clock import Clock, SystemClock
+from mainspring.domain.address import is_postgres, shown
 from mainspring.errors import StoreUnreachable
 from mainspring.faults import FaultPoint
+from mainspring.store.bell import Bell
 from mainspring.store.doorbell import Doorbell
+from mainspring.store.log_file import log_book
 from mainspring.store.logs import LogBook
 from mainspring.store.migrate import upgrade
-from mainspring.store.sqlite import SqliteEngine, Transaction
+from mainspring.store.sqlite import SqliteEngine
+from mainspring.store.transaction import Engine, Transaction
 
 BINARY = "0.1.0"
 
@@ -37,13 +41,9 @@ def database_path(url: str) -> str:
         return ":memory:"
     if url.startswith("sqlite:///") and len(url) > len("sqlite:///"):
         return url.removeprefix("sqlite:///")
-    if url.startswith(("postgresql://", "postgres://")):
-        raise StoreUnreachable(
-            "PostgreSQL is not supported by this version of mainspring.",
-            remedy="Use a SQLite file: --db sqlite:///.mainspring/mainspring.db",
-        )
     raise StoreUnreachable(
-        f"{url!r} is not a database URL.", remedy="Write sqlite:///relative/path.db or sqlite:////absolute/path.db"
+        f"{shown(url)!r} is not a database URL.",
+        remedy="Write sqlite:///relative/path.db, sqlite:////absolute/path.db or postgresql://user@host/database",
     )
 
 
@@ -54,32 +54,60 @@ class Store:
     in the transaction.
     """
 
-    def __init__(self, engine: SqliteEngine, logs: LogBook, doorbells: Path | None) -> None:
+    def __init__(
+        self, engine: Engine, logs: LogBook, work_bell: Bell, news_bell: Bell, close: Callable[[], None] | None = None
+    ) -> None:
         self.engine = engine
         self.logs = logs
         self.clock = engine.clock
         self.chance = engine.chance
         self.declarations: dict[str, str] = {}
-        self.work_bell = Doorbell(doorbells, "work")
-        self.news_bell = Doorbell(doorbells, "news")
+        self.work_bell = work_bell
+        self.news_bell = news_bell
+        self._close_bells = close
 
     @classmethod
     def open(cls, url: str, *, clock: Clock | None = None, chance: Chance | None = None, inline: bool = False) -> Store:
         """Open the database, making and upgrading it where needed.
 
-        ``inline``: writes run on the caller's thread (a process with one loop) instead of on a writer thread.
+        ``clock``: instead of the time of the database (SQLite: of the machine). ``inline``: for a process with one
+        loop: SQLite's writes run on the caller's thread, and an outage is told at once instead of waited out.
         Raises the StoreError that fits.
         """
+        chance = chance or SystemChance()
+        if is_postgres(url):
+            return cls._on_postgres(url, clock, chance, inline=inline)
         path = database_path(url)
-        clock, chance = clock or SystemClock(), chance or SystemChance()
+        clock = clock or SystemClock()
         engine = SqliteEngine(path, clock=clock, chance=chance, inline=inline)
         try:
             upgrade(engine, "sqlite", binary=BINARY)
-            logs = LogBook.beside(path, clock=clock, chance=chance, binary=BINARY)
+            logs = log_book(path, clock=clock, chance=chance, binary=BINARY)
         except BaseException:
             engine.close()
             raise
-        return cls(engine, logs, None if engine.memory else Path(f"{path}.bells"))
+        bells = None if engine.memory else Path(f"{path}.bells")
+        return cls(engine, logs, Doorbell(bells, "work"), Doorbell(bells, "news"))
+
+    @classmethod
+    def _on_postgres(cls, url: str, clock: Clock | None, chance: Chance, *, inline: bool) -> Store:
+        try:
+            from mainspring.store import postgres, postgres_schema
+            from mainspring.store.postgres_bell import Notices
+            from mainspring.store.postgres_place import place_of
+        except ImportError as error:
+            raise StoreUnreachable(
+                f"PostgreSQL needs a driver that is not installed: {error}.",
+                remedy="pip install 'mainspring[postgres]'",
+            ) from error
+        engine = postgres.PostgresEngine(place_of(url), clock=clock, chance=chance, inline=inline)
+        try:
+            postgres_schema.prepare(engine, binary=BINARY)
+        except BaseException:
+            engine.close()
+            raise
+        notices = Notices(engine, chance)
+        return cls(engine, LogBook(lambda: engine), notices.bell("work"), notices.bell("news"), notices.close)
 
     def write(
         self,
@@ -87,30 +115,36 @@ class Store:
         *,
         before: FaultPoint | None = None,
         after: FaultPoint | None = None,
-        rings: Doorbell | None = None,
+        rings: Bell | None = None,
     ) -> T:
         """Run ``work`` in a write transaction; its value is returned once the commit is durable.
 
-        ``before`` and ``after`` name the fault points around the commit. ``rings``: a bell for those who will write on
-        hearing it. They wake up while the disk writes and wait at the lock, so none comes too early.
+        ``work`` may run again when it met with others, and the last time counts. ``before`` and ``after`` name the
+        fault points around the commit. ``rings``: a bell for those who will write on hearing it. Where one writes at a
+        time they wake up while the disk writes and wait at the lock, so none comes too early; elsewhere it is rung
+        behind the commit.
         """
 
         def before_commit() -> None:
             if before is not None:
                 faults.hit(before)
-            if rings is not None:
+            if rings is not None and self.engine.one_writer:
                 rings.ring()
 
         value = self.engine.write(work, before_commit=before_commit)
+        if rings is not None and not self.engine.one_writer:
+            rings.ring()
         if after is not None:
             faults.hit(after)
         return value
 
-    def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run ``work`` on a snapshot that sees every commit so far."""
-        return self.engine.read(work)
+    def read(self, work: Callable[[Transaction], T], *, latest: bool = False) -> T:
+        """Run ``work`` on a snapshot of every commit so far; ``latest``: each statement sees those up to then."""
+        return self.engine.read(work, latest=latest)
 
     def close(self) -> None:
         """Finish what is queued and close every connection."""
+        if self._close_bells is not None:
+            self._close_bells()
         self.engine.close()
         self.logs.close()

@@ -11,7 +11,7 @@ from mainspring.domain.ids import ClaimId, JobId, WorkerId
 from mainspring.domain.states import Charge, Outcome, State
 from mainspring.store import rows
 from mainspring.store.rows import Policy
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 
 
 class Standing(NamedTuple):

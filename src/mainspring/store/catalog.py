@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mainspring.domain.ids import LARGEST, LaneId
 from mainspring.domain.task import Catalog, Lodging, Task
 from mainspring.store import lanes, rows
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 
 
 class Ground(NamedTuple):

@@ -13,7 +13,7 @@ from mainspring.domain.states import LIVE, PLACE, Cause, Charge, Outcome, Place,
 from mainspring.domain.task import Lodging
 from mainspring.store import moves, rows
 from mainspring.store.lanes import sibling
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 
 
 class Birth(NamedTuple):
@@ -82,8 +82,7 @@ class Load(NamedTuple):
 
 def insert(tx: Transaction, births: Sequence[Birth], actor: str) -> list[JobId]:
     """Store new jobs with their places and first events; the ids, in order."""
-    first = tx.rows("counter/take", name="job", count=len(births))[0][0]
-    ids = [JobId(first + offset) for offset in range(len(births))]
+    ids = [JobId(number) for number in tx.job_ids(len(births))]
     now = tx.now
     tx.many(
         "job/insert",

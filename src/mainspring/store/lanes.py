@@ -8,7 +8,7 @@ from mainspring.domain.ids import LaneId
 from mainspring.domain.task import Lodging
 from mainspring.store.rows import Policy
 from mainspring.store.rows import policy as policy_row
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 
 
 class Lane(NamedTuple):

@@ -1,82 +1,29 @@
-"""Job output, in a SQLite file of its own beside the store, so that chatty jobs never lengthen a claim.
+"""Job output: beside a SQLite store in a file of its own, so that chatty jobs never lengthen a claim.
 
 Committed without waiting for the disk: a killed process loses nothing that was written, a power cut may lose the last
-seconds of output (never of jobs).
+seconds of output (never of jobs). On PostgreSQL it is a table, under the same rule.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from mainspring.chance import Chance
-from mainspring.clock import SECOND, Clock, Duration
 from mainspring.domain.ids import JobId
 from mainspring.domain.logline import LOG_LIMIT, LogChunk, LogLine
-from mainspring.store.migrate import upgrade
 from mainspring.store.rows import text
-from mainspring.store.sqlite import SqliteEngine, Transaction
-
-LOOK = SECOND
-"""How often it is looked whether the file is still the one that is open."""
-
-_LOG = logging.getLogger("mainspring.logs")
+from mainspring.store.transaction import Engine, Transaction
 
 
 class LogBook:
-    """Writes and reads the output of jobs.
+    """Writes and reads the output of jobs. ``present``: the engine that has it now."""
 
-    A file that is removed or moved away under our hands would take in everything and show nothing; it is made anew and
-    the system log says so.
-    """
+    def __init__(self, present: Callable[[], Engine]) -> None:
+        self._present = present
 
-    def __init__(self, open_engine: Callable[[], SqliteEngine]) -> None:
-        self._open = open_engine
-        self._lock = threading.Lock()
-        self._engine = open_engine()
-        self._file = _identity(self._engine.path)
-        self._look_at = Duration(self._engine.clock.monotonic() + LOOK)
-
-    @classmethod
-    def beside(cls, path: str, *, clock: Clock, chance: Chance, binary: str) -> LogBook:
-        """Open the log file that belongs to a database file (``x.db`` -> ``x.logs.db``)."""
-        place = path if path == ":memory:" else f"{path.removesuffix('.db')}.logs.db"
-
-        def open_engine() -> SqliteEngine:
-            engine = SqliteEngine(place, clock=clock, chance=chance, inline=True, durable=False)
-            try:
-                upgrade(engine, "logs", binary=binary)
-            except BaseException:
-                engine.close()
-                raise
-            return engine
-
-        return cls(open_engine)
-
-    def _present(self) -> SqliteEngine:
-        """The engine on the file that is there now."""
-        if not self._lock.acquire(blocking=False):  # somebody looks right now
-            return self._engine
-        try:
-            engine, now = self._engine, self._engine.clock.monotonic()
-            if engine.memory or now < self._look_at:
-                return engine
-            self._look_at = Duration(now + LOOK)
-            if _identity(engine.path) == self._file:
-                return engine
-            # The old one is closed when the last who reads in it lets go of it.
-            self._engine = self._open()
-            self._file = _identity(engine.path)
-            _LOG.warning(
-                "%s was removed or replaced while it was open: output of jobs in the old file is no longer shown; "
-                "new output goes into the file that is there now",
-                engine.path,
-            )
-            return self._engine
-        finally:
-            self._lock.release()
+    @property
+    def engine(self) -> Engine:
+        """Where the output is now."""
+        return self._present()
 
     def append(self, entries: Sequence[tuple[JobId, int, int, LogChunk]]) -> None:
         """Store chunks: (job, attempt, number of the chunk's first line within the job, chunk).
@@ -90,10 +37,12 @@ class LogBook:
             stored = []
             for job, attempt, first, chunk in entries:
                 last[job] = max(first - 1, last[job]) + line_count(chunk.text)
-                stored.append((job, last[job], attempt, chunk.at, chunk.stream, chunk.level, chunk.text))
+                # What no text column of PostgreSQL takes is shown escaped, as the Python runner does it too.
+                shown = chunk.text.replace("\0", "\\x00")
+                stored.append((job, last[job], attempt, chunk.at, chunk.stream, chunk.level, shown))
             tx.many("log/insert", stored)
 
-        self._present().write(work)
+        self._present().write(work, durable=False)
 
     def kept(self, job: JobId) -> tuple[int, int]:
         """Bytes that may still be kept of a job's output, and the next free line number."""
@@ -115,17 +64,8 @@ class LogBook:
         return found
 
     def close(self) -> None:
-        """Close the file."""
-        self._engine.close()
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """Which file is there, if any."""
-    try:
-        found = Path(path).stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        """Close it."""
+        self._present().close()
 
 
 def line_count(body: str) -> int:

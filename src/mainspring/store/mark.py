@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 
 
 def mark(tx: Transaction) -> None:

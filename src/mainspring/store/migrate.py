@@ -26,15 +26,21 @@ def upgrade(engine: SqliteEngine, kind: str, *, binary: str, steps: Sequence[Ste
     steps = steps or migrations(kind)
     newest = steps[-1][0]
     version, oldest_binary = _version(engine)
-    if version > newest and _numbers(binary) < _numbers(oldest_binary):
-        raise SchemaTooNew(
-            f"{engine.path} has schema version {version}; this mainspring {binary} knows up to {newest}.",
-            remedy=f"Use mainspring {oldest_binary} or newer: pip install --upgrade mainspring",
-        )
+    check_not_newer(engine.path, (version, oldest_binary), newest, binary)
     if version < newest:
         with translated(engine.path):
             _apply(engine, [step for step in steps if step[0] > version], binary)
     _forget_statistics(engine)
+
+
+def check_not_newer(path: str, found: tuple[int, str], newest: int, binary: str) -> None:
+    """Raise SchemaTooNew for tables of a newer mainspring that said that this one must not use them."""
+    version, oldest_binary = found
+    if version > newest and _numbers(binary) < _numbers(oldest_binary):
+        raise SchemaTooNew(
+            f"{path} has schema version {version}; this mainspring {binary} knows up to {newest}.",
+            remedy=f"Use mainspring {oldest_binary} or newer: pip install --upgrade mainspring",
+        )
 
 
 def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> None:

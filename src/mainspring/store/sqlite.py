@@ -29,7 +29,7 @@ from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0
 from mainspring.store.statements import statement
 
 T = TypeVar("T")
-Work = Callable[["Transaction"], T]
+Work = Callable[["SqliteTransaction"], T]
 
 _LOCK_PATIENCE = Duration(10 * SECOND)
 _LOCK_PAUSE_FIRST = Duration(50)
@@ -42,7 +42,7 @@ _RUINOUS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.ReadOnlyError,
 """After these nothing of the transaction can be kept."""
 
 
-class Transaction:
+class SqliteTransaction:
     """One transaction, or one look. ``now`` is its time; all statements inside see the same."""
 
     __slots__ = ("_connection", "chance", "now")
@@ -69,6 +69,11 @@ class Transaction:
         """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
         return list(self._connection.executemany(statement(name, "sqlite").text, batch))
 
+    def job_ids(self, count: int) -> Sequence[int]:
+        """So many new job ids, rising."""
+        first = self.rows("counter/take", name="job", count=count)[0][0]
+        return range(first, first + count)
+
 
 class SqliteEngine:
     """One database file (or ``:memory:``).
@@ -76,6 +81,8 @@ class SqliteEngine:
     ``inline``: writes run on the caller's thread, for a process with a single loop (coordinator, simulated world).
     Otherwise one writer thread takes all writes that wait into one transaction.
     """
+
+    one_writer = True
 
     def __init__(  # noqa: PLR0913 - composition
         self, path: str, *, clock: Clock, chance: Chance, inline: bool, durable: bool = True, read_only: bool = False
@@ -101,8 +108,10 @@ class SqliteEngine:
 
     # --- transactions -----------------------------------------------------------------------------------------
 
-    def write(self, work: Work[T], *, before_commit: Callable[[], None] | None = None) -> T:
+    def write(self, work: Work[T], *, before_commit: Callable[[], None] | None = None, durable: bool = True) -> T:
         """Run ``work`` in a write transaction and return its value once the commit is durable.
+
+        ``durable`` is settled when the file is opened.
 
         Raises what ``work`` raised, with nothing changed; StoreBusy when the lock or the disk was not available.
         """
@@ -115,8 +124,8 @@ class SqliteEngine:
             value: T = self.run_group([_Item(work, before_commit)])[0].result()
             return value
 
-    def read(self, work: Work[T]) -> T:
-        """Run ``work`` on a snapshot that sees every commit so far."""
+    def read(self, work: Work[T], *, latest: bool = False) -> T:
+        """Run ``work`` on a snapshot that sees every commit so far; ``latest`` makes no difference here."""
         self._check_usable()
         if self._writer is None:
             with self._lock:
@@ -140,7 +149,7 @@ class SqliteEngine:
 
     def _look(self, connection: apsw.Connection, work: Work[T]) -> T:
         with translated(self.path):
-            return work(Transaction(connection, self.clock.now(), self.chance))
+            return work(SqliteTransaction(connection, self.clock.now(), self.chance))
 
     def run_group(self, items: list[_Item]) -> list[Future[Any]]:
         """All items in one commit, each in a savepoint of its own; the futures are resolved after the commit."""
@@ -150,7 +159,7 @@ class SqliteEngine:
             with translated(self.path):
                 connection.execute("begin immediate")
                 try:
-                    transaction = Transaction(connection, self.clock.now(), self.chance)
+                    transaction = SqliteTransaction(connection, self.clock.now(), self.chance)
                     alone = len(items) == 1
                     outcomes = [self._attempt(transaction, item, alone=alone) for item in items]
                     if not alone or outcomes[0][0]:
@@ -172,7 +181,7 @@ class SqliteEngine:
                 item.future.set_exception(value)
         return [item.future for item in items]
 
-    def _attempt(self, transaction: Transaction, item: _Item, *, alone: bool) -> tuple[bool, Any]:
+    def _attempt(self, transaction: SqliteTransaction, item: _Item, *, alone: bool) -> tuple[bool, Any]:
         """Run one item; what it changed is undone when it raises, what the others did stays."""
         connection = self._connection
         if not alone:

@@ -11,20 +11,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent / "sql"
-_PARAMETER = re.compile(r"'[^']*'|--[^\n]*|:([a-z_]+)")
+ENGINES = ("sqlite", "postgres")
+_PARAMETER = re.compile(r"'[^']*'|--[^\n]*|(?<!:):([a-z_]+)")
+_ANSWERING = re.compile(r"^(select|with)\b|\breturning\b")
 
 
 class Statement(NamedTuple):
     """A statement ready for its engine.
 
     ``parameters``: names in the order of their first appearance, which is the order of values for batches;
-    ``header``: ``leaves``, ``enters`` and ``causes`` of a move.
+    ``header``: ``leaves``, ``enters`` and ``causes`` of a move; ``answers``: whether it has rows to tell.
     """
 
     name: str
     text: str
     parameters: tuple[str, ...]
     header: dict[str, str]
+    answers: bool
 
 
 @cache
@@ -45,7 +48,24 @@ def read_statement(name: str, path: Path) -> Statement:
             header[key] = value.strip()
     text = "\n".join(body).strip()
     names = [match[1] for match in _PARAMETER.finditer(text) if match[1]]
-    return Statement(name, text, tuple(dict.fromkeys(names)), header)
+    return Statement(name, text, tuple(dict.fromkeys(names)), header, bool(_ANSWERING.search(text)))
+
+
+@cache
+def formatted(name: str) -> bytes:
+    """The statement for PostgreSQL's driver: ``:name`` as ``%(name)s``."""
+    text = statement(name, "postgres").text.replace("%", "%%")
+    return _PARAMETER.sub(lambda match: f"%({match[1]})s" if match[1] else match[0], text).encode()
+
+
+def names(engine: str) -> list[str]:
+    """Every statement that this engine has, by the name that code uses; migrations are no statements."""
+    found = set()
+    for path in ROOT.rglob("*.sql"):
+        folder, _, rest = (path.relative_to(ROOT).with_suffix("").as_posix()).partition("/")
+        if not path.name[0].isdigit() and folder not in set(ENGINES) - {engine}:
+            found.add(rest if folder == engine else f"{folder}/{rest}")
+    return sorted(found)
 
 
 def migrations(kind: str) -> list[tuple[int, str, str]]:

@@ -9,7 +9,7 @@ from mainspring.clock import Duration, Instant
 from mainspring.domain.ids import ClaimId, JobId, LaneId, WorkerId
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.store import rows
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 
 
 class Hello(NamedTuple):

@@ -8,6 +8,7 @@ from mainspring.chance import Chance, SeededChance
 from mainspring.clock import Clock
 from mainspring.domain.task import Catalog
 from mainspring.store import BINARY, Store, catalog
+from mainspring.store.doorbell import Doorbell
 from mainspring.store.logs import LogBook
 from mainspring.store.migrate import upgrade
 from mainspring.store.sqlite import SqliteEngine
@@ -31,7 +32,7 @@ def fresh_store(clock: Clock, chance: Chance, *declared: Catalog) -> Store:
     engine, logs = (SqliteEngine(":memory:", clock=clock, chance=chance, inline=True) for _ in range(2))
     engine.raw.deserialize("main", _image("sqlite"))
     logs.raw.deserialize("main", _image("logs"))
-    store = Store(engine, LogBook(lambda: logs), None)
+    store = Store(engine, LogBook(lambda: logs), Doorbell(None, "work"), Doorbell(None, "news"))
     for one in declared:
         store.write(lambda tx, one=one: catalog.declare(tx, one))  # type: ignore[misc]
     return store

@@ -18,7 +18,7 @@ from mainspring.domain.logline import LogChunk, LogLine
 from mainspring.errors import StoreBusy
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction
-from mainspring.store.doorbell import Doorbell
+from mainspring.store.bell import Bell
 from mainspring.store.logs import LogBook
 
 T = TypeVar("T")
@@ -174,9 +174,7 @@ class ActorStore(Store):
     """The store as one actor sees it: the same database, and its own bad luck."""
 
     def __init__(self, shared: Store, meddler: Meddler) -> None:
-        super().__init__(shared.engine, shared.logs, None)
-        self.work_bell = shared.work_bell
-        self.news_bell = shared.news_bell
+        super().__init__(shared.engine, shared.logs, shared.work_bell, shared.news_bell)
         self.logs = _MeddledLogs(shared.logs, meddler)
         self._meddler = meddler
 
@@ -186,7 +184,7 @@ class ActorStore(Store):
         *,
         before: FaultPoint | None = None,
         after: FaultPoint | None = None,
-        rings: Doorbell | None = None,
+        rings: Bell | None = None,
     ) -> T:
         self._meddler.before_write()
 
@@ -197,9 +195,9 @@ class ActorStore(Store):
 
         return super().write(slowly, before=before, after=after, rings=rings)
 
-    def read(self, work: Callable[[Transaction], T]) -> T:
+    def read(self, work: Callable[[Transaction], T], *, latest: bool = False) -> T:
         self._meddler.before_read()
-        value = super().read(work)
+        value = super().read(work, latest=latest)
         self._meddler.after_read()
         return value
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mainspring.domain.ids import JobId
 from mainspring.store import jobs
 from mainspring.store.jobs import Birth
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 
 __all__ = ["Birth", "born"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mainspring.domain.ids import JobId
 from mainspring.store import jobs
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 from mainspring.transitions.waiting import cancel_waiting
 
 

@@ -14,7 +14,7 @@ from mainspring.domain.verdicts import Verdict, after_ending, after_loss
 from mainspring.store import jobs, lanes, rows
 from mainspring.store.jobs import Left, Move
 from mainspring.store.rows import Policy
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 from mainspring.store.workers import SeenLease
 from mainspring.transitions.cancelled import cancel_tree
 

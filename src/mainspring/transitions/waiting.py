@@ -7,7 +7,7 @@ from mainspring.domain.ids import JobId
 from mainspring.domain.states import Cause
 from mainspring.store import jobs, rows
 from mainspring.store.jobs import Move
-from mainspring.store.sqlite import Transaction
+from mainspring.store.transaction import Transaction
 
 BATCH = 1000
 """Rows per pass, so that no transaction is long."""

@@ -18,7 +18,7 @@ import msgspec
 
 from mainspring.chance import SystemChance
 from mainspring.client.direct import DirectClient
-from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock, from_seconds, seconds
+from mainspring.clock import MILLISECOND, SECOND, Duration, from_seconds, seconds
 from mainspring.domain.frame import BULK, Ended, Frame, FromRunner, Hello, Request, Stop, Unusable
 from mainspring.domain.ids import WorkerId
 from mainspring.domain.task import Catalog, Lodging
@@ -28,7 +28,7 @@ from mainspring.engine.held import Limits, Outbox
 from mainspring.errors import AppNotLoadable, MainspringError, ProtocolViolation, StoreError
 from mainspring.faults import InjectedFault
 from mainspring.store import BINARY, Store, Transaction, catalog, workers
-from mainspring.store.doorbell import Listener
+from mainspring.store.bell import Listening
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.frames import Channel
 from mainspring.worker.requests import RequestDesk
@@ -91,7 +91,7 @@ class Coordinator:
         self._options = options
         self._store = store
         self._say = say
-        self._clock = SystemClock()
+        self._clock = store.clock
         self._chance = SystemChance()
         self._incarnation = self._chance.incarnation()
         self._selector = selectors.DefaultSelector()
@@ -106,7 +106,7 @@ class Coordinator:
         self._writing: dict[int, Channel[FromRunner]] = {}
         self._dirty: set[Channel[FromRunner]] = set()
         self._exit = 0
-        self._hung: list[tuple[Listener, Callable[..., None]]] = []
+        self._hung: list[tuple[Listening, Callable[..., None]]] = []
         self._bells_at = Duration(0)
 
     # --- life -------------------------------------------------------------------------------------------------

@@ -1,0 +1,110 @@
+"""Sessions with the server: as many as were ever needed at once, each lent to one transaction at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from psycopg.types.numeric import Int8BinaryDumper
+
+from mainspring.errors import StoreBusy
+from mainspring.store.postgres_place import Place
+from mainspring.store.statements import formatted
+
+_MOST_IDLE = 8
+_PATIENCE = 10.0  # seconds
+_MOST = 40
+"""Sessions of one process; who comes when all are lent waits."""
+
+_DEFAULTS = {
+    "application_name": "mainspring",
+    "connect_timeout": "5",
+    # A way that went black is noticed by the kernel, however long the server would take.
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "10000",
+}
+
+
+class Session:
+    """One connection. ``pooled``: a pooler stands between, so nothing may be kept on it."""
+
+    __slots__ = ("connection", "pooled", "started", "version")
+
+    def __init__(self, conninfo: str) -> None:
+        wanted = psycopg.conninfo.conninfo_to_dict(conninfo)
+        values: dict[str, Any] = _DEFAULTS | {key: value for key, value in wanted.items() if value is not None}
+        self.connection: psycopg.Connection[Any] = psycopg.connect(**values, autocommit=True, prepare_threshold=None)
+        self.connection.adapters.register_dumper(int, Int8BinaryDumper)
+        pid, self.started, self.version = self.connection.execute(formatted("session/identity")).fetchall()[0]
+        # A pooler makes up the number that it tells its clients.
+        self.pooled = pid != self.connection.info.backend_pid
+        if not self.pooled:
+            self.connection.prepare_threshold = 1
+
+    def close(self) -> None:
+        """End it, whatever state it is in."""
+        with suppress(psycopg.Error):
+            self.connection.close()
+
+
+class Sessions:
+    """All sessions of one engine."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._idle: deque[Session] = deque()
+        self._lent: set[Session] = set()
+        self._room = threading.BoundedSemaphore(_MOST)
+
+    def take(self) -> Session:
+        """One that nobody uses; raises psycopg.Error when there is none and none can be opened."""
+        if not self._room.acquire(timeout=_PATIENCE):
+            raise StoreBusy(f"All {_MOST} connections of this process to {self._place.shown} stayed in use.")
+        try:
+            try:
+                session = self._idle.pop()
+            except IndexError:
+                session = Session(self._place.conninfo)
+        except BaseException:
+            self._room.release()
+            raise
+        self._lent.add(session)
+        return session
+
+    def give_back(self, session: Session, *, keep: bool) -> None:
+        """Its transaction is over."""
+        self._lent.discard(session)
+        if keep and not session.connection.closed and len(self._idle) < _MOST_IDLE:
+            self._idle.append(session)
+        else:
+            session.close()
+        self._room.release()
+
+    def forget_idle(self) -> None:
+        """Close those that nobody uses: after an outage they are most likely dead."""
+        while self._idle:
+            with suppress(IndexError):
+                self._idle.pop().close()
+
+    def all(self) -> list[Session]:
+        """Every one that is open."""
+        return [*self._idle, *self._lent]
+
+
+def array(values: Iterable[object]) -> str:
+    """An array as PostgreSQL reads it, for a parameter that the statement casts to the type of the array."""
+    return "{" + ",".join([_element(value) for value in values]) + "}"
+
+
+def _element(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return str(value)

@@ -1,2 +1,0 @@
--- The newest cursor.
-select coalesce(max(seq), 0) as seq from event

@@ -1,0 +1,2 @@
+-- The expiry was acted on, or the job has started.
+delete from expiry where job = any(:job::bigint[])

@@ -1,0 +1,76 @@
+"""What a transaction offers to those who write them, whatever the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from mainspring.chance import Chance
+from mainspring.clock import Clock, Instant
+
+T = TypeVar("T")
+
+
+class Transaction(Protocol):
+    """One transaction, or one look. ``now`` is its time by the database's clock; all statements inside see the same."""
+
+    @property
+    def now(self) -> Instant:
+        """When it began."""
+        ...
+
+    @property
+    def chance(self) -> Chance:
+        """Where randomness comes from."""
+        ...
+
+    def rows(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
+        """Run a statement by name and return all rows; ``:now`` is bound by itself."""
+        ...
+
+    def row(self, name: str, /, **values: Any) -> tuple[Any, ...] | None:
+        """The first row, if there is one."""
+        ...
+
+    def many(self, name: str, batch: Sequence[tuple[Any, ...]] | Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
+        ...
+
+    def job_ids(self, count: int) -> Sequence[int]:
+        """So many new job ids, rising."""
+        ...
+
+
+class Engine(Protocol):
+    """One database, whatever its kind.
+
+    ``clock``: what decides about time there; ``path``: how people call it; ``one_writer``: a second one waits at the
+    lock until the first has committed.
+    """
+
+    path: str
+    clock: Clock
+    chance: Chance
+    one_writer: bool
+
+    def write(
+        self,
+        work: Callable[[Transaction], T],
+        *,
+        before_commit: Callable[[], None] | None = None,
+        durable: bool = True,
+    ) -> T:
+        """Run ``work`` in a write transaction and return its value once the commit is durable.
+
+        ``work`` may run again when it met with others. ``durable`` false: a crash of the machine may lose the last
+        moments. Raises what ``work`` raised, with nothing changed, and the StoreError that fits.
+        """
+        ...
+
+    def read(self, work: Callable[[Transaction], T], *, latest: bool = False) -> T:
+        """Run ``work`` on a snapshot of every commit so far; ``latest``: each statement sees those up to then."""
+        ...
+
+    def close(self) -> None:
+        """Finish what is queued and close every connection."""
+        ...

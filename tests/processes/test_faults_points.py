@@ -91,7 +91,7 @@ def test_a_cancel_is_done_or_not_done_wherever_its_process_dies(world: World) ->
 
 
 def test_a_database_whose_making_was_killed_is_made_by_the_next_process(world: World) -> None:
-    died = world.command("jobs", faults=f"{FaultPoint.MIGRATE_BEFORE_COMMIT}=kill")
+    died = world.command("submit", "nap", "seconds=0", faults=f"{FaultPoint.MIGRATE_BEFORE_COMMIT}=kill")
     assert died.returncode == KILLED
     world.worker()
     job = world.submit("nap", seconds=0)

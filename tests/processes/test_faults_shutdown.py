@@ -52,7 +52,7 @@ def test_ctrl_c_twice_gives_the_job_back_at_once_and_a_new_start_runs_it(world: 
     job = world.submit("nap", seconds=2)
     first = world.started(job)
     os.killpg(up.pid, signal.SIGINT)  # as a terminal does: to the whole group
-    world.eventually(lambda: "jobs run; a second signal" in up.said, what="the worker's word that it drains")
+    world.eventually(lambda: "a second signal gives back" in up.said, what="the worker's word that it drains")
     os.killpg(up.pid, signal.SIGINT)
     world.until_state(job, State.QUEUED, within=3)
     assert up.wait() == 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import msgspec
 import psycopg
 from psycopg.types.numeric import Int8BinaryDumper
 
@@ -97,14 +98,18 @@ class Sessions:
         return [*self._idle, *self._lent]
 
 
-def array(values: Iterable[object]) -> str:
+def array(values: Sequence[object]) -> str:
     """An array as PostgreSQL reads it, for a parameter that the statement casts to the type of the array."""
-    return "{" + ",".join([_element(value) for value in values]) + "}"
+    if set(map(type, values)) <= _NUMBERS:
+        return "{" + msgspec.json.encode(values)[1:-1].decode() + "}"  # JSON writes numbers and null as it does
+    elements = {value: _element(value) for value in set(values)}
+    return "{" + ",".join([elements[value] for value in values]) + "}"
+
+
+_NUMBERS = {int, type(None)}
 
 
 def _element(value: object) -> str:
     if value is None:
         return "NULL"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return str(value)
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'

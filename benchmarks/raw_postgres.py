@@ -1,7 +1,7 @@
 """The raw limit on PostgreSQL: what plain psycopg can do with the same rows, in the same tables, as durably.
 
-The same life cycle as in raw.py, in batches of 100 with two commits a batch, each batch a handful of statements that take
-arrays: the fastest plain way that we know.
+The same life cycle as in raw.py, in batches of 100 with two commits a batch, each batch a handful of statements that
+take arrays: the fastest plain way that we know.
 """
 
 from __future__ import annotations

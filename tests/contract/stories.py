@@ -133,8 +133,8 @@ class Story:
         """Claim these jobs, as far as they are in ready."""
 
         def work(tx: Transaction) -> dict[JobId, ClaimId]:
-            left = jobs.leave_ready(tx, wanted)
-            grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left]
+            left, _ = jobs.leave_ready(tx, wanted)
+            grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left.values()]
             jobs.enter_leased(tx, grants, worker or self.worker, Instant(tx.now + LEASE), "worker:1")
             return {grant.left.job: grant.claim for grant in grants}
 

@@ -119,8 +119,8 @@ def claim_times(story: Story, rounds: int) -> list[float]:
         jobs.insert(tx, [birth] * 10, "client")
         began = time.thread_time()
         heads = jobs.heads(tx, LaneId(1), 10, None)
-        left = jobs.leave_ready(tx, [head.job for head in heads])
-        grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left]
+        left, _ = jobs.leave_ready(tx, [head.job for head in heads])
+        grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left.values()]
         jobs.enter_leased(tx, grants, story.worker, Instant(tx.now + LEASE), "worker:1")
         taken = time.thread_time() - began
         assert len(grants) == 10

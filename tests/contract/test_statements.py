@@ -136,6 +136,9 @@ class Recorder:
         self._called.add(name)
         return self._tx.many(name, values)
 
+    def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+        return [self.rows(name, **values) for name, values in asked]
+
     def job_ids(self, count: int) -> Sequence[int]:
         self._called |= {"counter/take", "job/take_ids"}
         return self._tx.job_ids(count)
@@ -191,7 +194,7 @@ def a_whole_life(story: Story) -> None:
     store.write(lambda tx: jobs.note_details(tx, [("1", running, story.claims[running])]))
     story.end(running, Outcome.CRASHED, shared=1)
     story.claim(running)
-    store.read(lambda tx: (jobs.last_details(tx, running), jobs.load(tx, [running])))
+    store.read(lambda tx: jobs.last_details(tx, running))
     store.write(lambda tx: jobs.heads(tx, jobs_lane(tx), 5, None))
     store.write(lambda tx: (jobs.heads(tx, jobs_lane(tx), 5, ["shop.send"]), jobs.ready_lane(tx, running, None)))
     story.clock.forward(10 * SECOND)

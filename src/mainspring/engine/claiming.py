@@ -74,11 +74,12 @@ class Claimer:
         waits += lent.waits
         if not chosen:
             return Claims([], more, waits, {})
-        left = {row.job: row for row in jobs.leave_ready(tx, list(chosen))}
-        loads = jobs.load(tx, list(left))
+        left, loads = jobs.leave_ready(tx, list(chosen))
         grants: list[tuple[Grant, Load, Lodging]] = []
         for job, lodging in chosen.items():
-            row, load = left[job], loads[job]
+            row, load = left.get(job), loads[job]
+            if row is None:
+                continue  # somebody else was faster
             if load.expires is not None and load.expires <= tx.now:
                 failure = rows.text(Failure("Expired", "its stated expiry came before it could start"))
                 jobs.enter(tx, [Move(row, Cause.EXPIRE, self._actor, failure=failure)])

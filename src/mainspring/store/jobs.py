@@ -149,10 +149,11 @@ def leave_due_come(tx: Transaction, limit: int) -> list[tuple[Left, Instant]]:
     return [(_left_waiting(row, State(row[5])), row[6]) for row in found]
 
 
-def leave_ready(tx: Transaction, jobs: Sequence[JobId]) -> list[Left]:
-    """Take these jobs out of ready, for a claim."""
-    found = tx.rows(moves.LEAVE[Place.READY, Cause.CLAIM], jobs=rows.text(jobs))
-    return [_left_waiting(row, State.QUEUED) for row in found]
+def leave_ready(tx: Transaction, jobs: Sequence[JobId]) -> tuple[dict[JobId, Left], dict[JobId, Load]]:
+    """Take these jobs out of ready, for a claim; those that were there, and what is needed to run them."""
+    wanted = {"jobs": rows.text(jobs)}
+    left, loads = tx.together((moves.LEAVE[Place.READY, Cause.CLAIM], wanted), ("job/load", wanted))
+    return {row[0]: _left_waiting(row, State.QUEUED) for row in left}, {row[0]: Load(*row[1:]) for row in loads}
 
 
 def leave_leased(tx: Transaction, pairs: Iterable[tuple[JobId, ClaimId]]) -> dict[JobId, Left]:
@@ -286,11 +287,6 @@ def ready_lane(tx: Transaction, job: JobId, tasks: Sequence[str] | None) -> Lane
     """The lane of a job that may start now; None where it may not. With ``tasks``, only of these tasks."""
     found = tx.rows("job/ready_lane", job=job)
     return LaneId(found[0][0]) if found and (tasks is None or found[0][1] in tasks) else None
-
-
-def load(tx: Transaction, jobs: Sequence[JobId]) -> dict[JobId, Load]:
-    """What is needed to run these jobs."""
-    return {row[0]: Load(*row[1:]) for row in tx.rows("job/load", jobs=rows.text(jobs))}
 
 
 def tally(tx: Transaction, job: JobId) -> Tally:

@@ -73,13 +73,16 @@ class PostgresTransaction:
 
     def rows(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
         """Run a statement by name and return all rows; ``:now`` and ``:space`` are bound by themselves."""
-        found = statement(name, "postgres")
-        if "now" in found.parameters:
+        cursor = self._send(name, values)
+        return cursor.fetchall() if statement(name, "postgres").answers else []
+
+    def _send(self, name: str, values: dict[str, Any]) -> psycopg.Cursor[Any]:
+        parameters = statement(name, "postgres").parameters
+        if "now" in parameters:
             values["now"] = self.now
-        if "space" in found.parameters:
+        if "space" in parameters:
             values["space"] = self._space
-        cursor = self._connection.execute(formatted(name), values)
-        return cursor.fetchall() if found.answers else []
+        return self._connection.execute(formatted(name), values)
 
     def row(self, name: str, /, **values: Any) -> tuple[Any, ...] | None:
         """The first row, if there is one."""
@@ -95,6 +98,10 @@ class PostgresTransaction:
         values = dict(zip(found.parameters, map(array, columns), strict=True))
         cursor = self._connection.execute(formatted(name), values)
         return cursor.fetchall() if found.answers else []
+
+    def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+        """Run statements that don't need each other's answers, in this order, for one wait; the rows of each."""
+        return [cursor.fetchall() for cursor in [self._send(name, values) for name, values in asked]]
 
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising; others may take some in between."""

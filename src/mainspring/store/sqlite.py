@@ -69,6 +69,10 @@ class SqliteTransaction:
         """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
         return list(self._connection.executemany(statement(name, "sqlite").text, batch))
 
+    def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+        """Run statements that don't need each other's answers, in this order; the rows of each."""
+        return [self.rows(name, **values) for name, values in asked]
+
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising."""
         first = self.rows("counter/take", name="job", count=count)[0][0]

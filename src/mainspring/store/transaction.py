@@ -36,6 +36,10 @@ class Transaction(Protocol):
         """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
         ...
 
+    def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+        """Run statements that don't need each other's answers, in this order; the rows of each."""
+        ...
+
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising."""
         ...

@@ -3,4 +3,4 @@ select job.id, job.state, due.state,
   (job.state is not null)::int + (ready.job is not null)::int + (due.job is not null)::int + (lease.job is not null)::int,
   ready.job is not null, lease.attempt
 from job left join ready on ready.job = job.id left join due on due.job = job.id left join lease on lease.job = job.id
-where job.id in (select value::bigint from json_array_elements_text(:jobs::json))
+where job.id = any(translate(:jobs, '[]', '{}')::bigint[])

@@ -1,4 +1,4 @@
 -- leaves: ready
 -- causes: claim
-delete from ready where job in (select value::bigint from json_array_elements_text(:jobs::json))
+delete from ready where job = any(translate(:jobs, '[]', '{}')::bigint[])
 returning job, lane, priority, attempt, since

@@ -16,7 +16,9 @@ def test_removed_bells_are_hung_again_so_that_a_job_starts_at_once(world: World)
     world.eventually(lambda: bells.is_dir() and len(list((bells / "work").iterdir())) == 1, what="bells as before")
     for _ in range(3):
         told_at = world.now()
-        assert world.started(world.submit("quick")).at - told_at < 1.5, "it must not wait for the next poll"
+        job = world.submit("quick")
+        assert world.started(job).at - told_at < 1.5, "it must not wait for the next poll"
+        world.until_state(job, State.SUCCEEDED)
 
 
 def test_whoever_waits_for_news_hears_again_after_the_bells_were_removed(world: World) -> None:

@@ -15,6 +15,9 @@ from pathlib import Path
 
 from mainspring.clock import Duration, seconds
 
+_ALL = 65_536
+"""What a FIFO holds at most."""
+
 
 class Doorbell:
     """One kind of bell of one database. Without a directory (in memory) it works inside the process only."""
@@ -34,17 +37,16 @@ class Doorbell:
         except OSError:
             return
         for name in names:
-            if name == besides:
-                continue
-            self._ring_one(self._directory / name)
+            if name != besides:
+                self._ring_one(f"{self._directory}/{name}")
 
-    def _ring_one(self, fifo: Path) -> None:
+    def _ring_one(self, fifo: str) -> None:
         try:
             pipe = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             if error.errno == errno.ENXIO:  # its listener is gone
                 with suppress(OSError):
-                    fifo.unlink()
+                    Path(fifo).unlink()
             return
         with suppress(OSError):  # a full pipe has rung already
             os.write(pipe, b"!")
@@ -128,8 +130,7 @@ class Listener:
         """Forget the rings so far."""
         if self._pipe >= 0:
             with suppress(OSError):
-                while os.read(self._pipe, 4096):
-                    pass
+                os.read(self._pipe, _ALL)
 
     def close(self) -> None:
         """Stop listening and remove the FIFO."""

@@ -38,6 +38,8 @@ class Settled(NamedTuple):
 
 def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
     """End these attempts where their claims still hold the leases; the others change nothing."""
+    if not reports:
+        return Settled({}, [])
     left = jobs.leave_leased(tx, [(r.ending.job, r.ending.claim) for r in reports])
     verdicts: dict[JobId, Verdict] = {}
     fenced, moves = [], []

@@ -138,11 +138,13 @@ class Coordinator:
         for key, mask in self._selector.select(timeout):
             key.data(key.fileobj, mask)
         self._hang_again()
-        self._desk.turn(self._put)
+        moved = self._desk.turn(self._put)
+        self._flush()  # answers don't wait for the turn's commit
         if self._dispatch is None:
             self._waiting_for_turn = min([SECOND, *self._until_starts()])
-            self._flush()
             return self._signals > 0
+        if moved:
+            self._dispatch.hint()
         return self._turn(self._dispatch)
 
     def _turn(self, dispatch: Dispatch) -> bool:

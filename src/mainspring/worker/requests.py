@@ -19,6 +19,8 @@ from mainspring.domain.states import FINAL
 from mainspring.domain.task import Catalog
 from mainspring.errors import InvalidInput, MainspringError
 
+_MOVING = frozenset({"submit", "cancel", "retry"})
+
 Put = Callable[[int, Frame], None]
 _LONGEST_WAIT = Duration(30 * SECOND)
 _LOOK_AGAIN = Duration(200 * MILLISECOND)
@@ -142,8 +144,8 @@ class RequestDesk:
             return Duration(0)
         return _LOOK_AGAIN if self._waiting else _NEVER
 
-    def turn(self, put: Put) -> None:
-        """Answer everything that can be answered now."""
+    def turn(self, put: Put) -> bool:
+        """Answer everything that can be answered now. True when the jobs of this worker may have changed by that."""
         inbox, self._inbox = self._inbox, []
         for runner, request in inbox:
             if request.verb == "await_news":
@@ -151,6 +153,7 @@ class RequestDesk:
             else:
                 put(runner, self._answer(request))
         self._tell_news(put)
+        return any(request.verb in _MOVING for _, request in inbox)
 
     def _answer(self, request: Request) -> Answer:
         form, call = self._verbs.get(request.verb, (None, None))

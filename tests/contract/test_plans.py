@@ -56,12 +56,15 @@ PLANS: dict[str, tuple[str, ...]] = {
     "job/where": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
     "log/after": ("SEARCH log USING PRIMARY KEY (job=? AND seq>?)",),
     "log/last": ("SEARCH log USING PRIMARY KEY (job=?)",),
+    "worker/beat_and_poll": (
+        *("SEARCH ready USING COVERING INDEX ready_order (lane=?)", "due_at", "expiry_at", "lease_cancel"),
+    ),
     "worker/poll": ("SEARCH ready USING COVERING INDEX ready_order (lane=?)", "due_at", "expiry_at", "lease_cancel"),
     "worker/sweep_look": ("due_at", "expiry_at"),
 }
 """What must stand in the plan of each hot statement."""
 
-MAY_SCAN = {"worker/poll": {"lease"}, "worker/sweep_look": {"lease"}}
+MAY_SCAN = {"worker/beat_and_poll": {"lease"}, "worker/poll": {"lease"}, "worker/sweep_look": {"lease"}}
 """Leases are looked through for those that end soon: as many as jobs run; an index would cost each renewal."""
 
 

@@ -17,12 +17,12 @@ from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobRequest
 from mainspring.domain.states import Outcome, State
-from mainspring.domain.worker import Worker
+from mainspring.domain.worker import Worker, WorkerState
 from mainspring.store import Store, Transaction, catalog, events, jobs, lanes, rows, workers
 from mainspring.store.mark import mark
 from mainspring.store.statements import ENGINES, ROOT, names, statement
 from tests.contract.engines import Bench
-from tests.contract.stories import Story
+from tests.contract.stories import LEASE, Story
 
 FOR_CHECKERS = ("audit/", "session/")
 """Questions of the simulated world's judge, and those of the engine itself, read where they are asked."""
@@ -213,8 +213,13 @@ def a_whole_life(story: Story) -> None:
     read.tasks(store)
     read.all_workers(store)
     store.write(lambda tx: workers.set_pids(tx, story.worker, {}))
-    store.read(lambda tx: workers.poll(tx, story.worker, "shop", [jobs_lane(tx)], Instant(tx.now)))
+    store.read(lambda tx: workers.poll(tx, question(story, tx)))
+    store.write(lambda tx: workers.beat_and_poll(tx, question(story, tx), WorkerState.ACTIVE, LEASE))
     store.read(lambda tx: (catalog.of_app(tx, "shop"), catalog.names(tx), events.last(tx)))
+
+
+def question(story: Story, tx: Transaction) -> workers.Question:
+    return workers.Question(story.worker, "shop", [jobs_lane(tx)], Instant(tx.now))
 
 
 def jobs_lane(tx: Transaction) -> Any:

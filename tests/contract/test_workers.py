@@ -8,7 +8,7 @@ from mainspring.domain.ids import LaneId
 from mainspring.domain.states import Outcome
 from mainspring.domain.worker import WorkerState
 from mainspring.store import Transaction, lanes, workers
-from mainspring.store.workers import Poll, SeenLease
+from mainspring.store.workers import Poll, Question, SeenLease
 from tests.contract.stories import LEASE, Story
 
 
@@ -25,7 +25,7 @@ def poll(story: Story, horizon: Instant | None = None, ids: list[LaneId] | None 
 
     def look(tx: Transaction) -> Poll:
         asked = [lane.id for lane in lanes.all_lanes(tx)] if ids is None else ids
-        return workers.poll(tx, story.worker, "shop", asked, until)
+        return workers.poll(tx, Question(story.worker, "shop", asked, until))
 
     return story.store.read(look)
 
@@ -126,3 +126,23 @@ def test_a_sweep_looks_at_due_jobs_leases_and_expiries(story: Story) -> None:
     now = story.clock.now()
     due, leases, expiry = story.store.read(lambda tx: workers.sweep_look(tx, now))
     assert (due, leases, expiry) == (now + 10 * SECOND, [], now + 2 * MINUTE)
+
+
+def test_a_heartbeat_with_a_look_beats_and_answers_what_a_look_answers(story: Story) -> None:
+    story.cancel(story.running())
+    story.running()
+    story.submit(delay="10m")
+    story.submit(expires="5m")
+    until = Instant(story.clock.forward(LEASE // 2) + LEASE)
+
+    def both(tx: Transaction) -> Poll:
+        asked = Question(story.worker, "shop", [lane.id for lane in lanes.all_lanes(tx)], until)
+        return workers.beat_and_poll(tx, asked, WorkerState.DRAINING, LEASE)
+
+    found = story.store.write(both)
+    assert found == poll(story, until)
+    assert found.claimable
+    assert len(found.cancels) == 1
+    assert len(found.expiring) == 2
+    (worker,) = read.all_workers(story.store)
+    assert (worker.state, worker.beat_at) == (WorkerState.DRAINING, story.clock.now())

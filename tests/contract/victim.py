@@ -28,9 +28,10 @@ from mainspring.domain.frame import Ended, Start
 from mainspring.domain.job import JobFilter, JobRequest
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import WorkerState
-from mainspring.engine.dispatch import Dispatch, Timing
+from mainspring.engine.dispatch import Dispatch
 from mainspring.engine.held import Limits
 from mainspring.engine.sweep import Sweep
+from mainspring.engine.timing import Timing
 from mainspring.store import Store, Transaction, workers
 from mainspring.store.workers import Hello
 from tests.contract.engines import HandClock

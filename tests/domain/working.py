@@ -16,8 +16,9 @@ from mainspring.domain.attempt import Failure
 from mainspring.domain.frame import Ended, Log, Progress, Start
 from mainspring.domain.logline import LogChunk
 from mainspring.domain.states import Outcome
-from mainspring.engine.dispatch import Dispatch, Timing
+from mainspring.engine.dispatch import Dispatch
 from mainspring.engine.held import Limits
+from mainspring.engine.timing import Timing
 from mainspring.sdk.context import running
 from mainspring.store import Store, workers
 from mainspring.store.workers import Hello

@@ -12,7 +12,7 @@ from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobRequest
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
-from mainspring.engine.dispatch import Timing
+from mainspring.engine.timing import Timing
 from mainspring.testing.image import fresh_store
 from mainspring.testing.ledger import Ledger, Run
 from mainspring.testing.mischief import ActorStore, refusal

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from mainspring import faults
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant, duration
 from mainspring.domain.attempt import Ending, Failure
@@ -28,27 +26,14 @@ from mainspring.engine.intake import LogIntake
 from mainspring.engine.lending import Lending, Waits
 from mainspring.engine.starting import start_frames
 from mainspring.engine.sweep import LeaseWatch
+from mainspring.engine.timing import Timing
 from mainspring.errors import InvalidDuration, StoreBusy, StoreCorrupt, StoreError, StoreReadOnly, StoreUnreachable
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, catalog, jobs, lanes, workers
 from mainspring.store.lanes import Lane
-from mainspring.store.workers import Poll, SeenLease
+from mainspring.store.workers import Poll, Question, SeenLease
 from mainspring.transitions.ended import Report, Settled, end, lose
 from mainspring.transitions.waiting import BATCH, expire, promote
-
-
-class Timing(msgspec.Struct, frozen=True):
-    """The lengths that matter to dispatch."""
-
-    lease: Duration
-    sweep: Duration
-    poll: Duration
-    drain: Duration
-
-    @property
-    def renewal(self) -> Duration:
-        """How often leases are renewed: often enough that a sweeper never sees one deadline for a whole sweep."""
-        return Duration(min(self.lease // 3, self.sweep * 4 // 5))
 
 
 class _Need(NamedTuple):
@@ -106,6 +91,7 @@ class Dispatch:
         self._hurried = False
         self._again = False
         self._hinted = False
+        self._seen: Poll | None = None
         self._fresh = False  # a runner has just been added: let it claim before it is found idle
 
     # --- what the shell tells ---------------------------------------------------------------------------------
@@ -189,14 +175,15 @@ class Dispatch:
         self._enforcer.check_timers(monotonic)
         self._check_drain(monotonic)
         self._intake.write(self._custody.out)
+        renew = self._renewal_is_due(monotonic)
         rushing = self._hinted and self._may_claim()
         self._hinted = False
-        poll = None if rushing else self._look(monotonic)
+        poll = None if rushing or renew else self._look(monotonic)
         overdue = self._overdue(poll, monotonic)
         now = self._clock.now()
         need = _Need(
             overdue=overdue,
-            renew=monotonic >= self._renew_at,
+            renew=renew,
             promote=poll is not None and poll.next_due is not None and poll.next_due <= now,
             expire=poll is not None and poll.next_expiry is not None and poll.next_expiry <= now,
             claim=self._hungry and self._may_claim(),
@@ -204,7 +191,7 @@ class Dispatch:
         if self._reports or self._details or any(need):
             self._commit(monotonic, need)
         self._retire_alone(poll)
-        out.wait = Duration(0) if self._again else self._rest(poll, monotonic)
+        out.wait = Duration(0) if self._again or self._seen is not None else self._rest(poll, monotonic)
         out.drained = self._draining_until is not None and not self.held and not self._reports
         return self._custody.take_out()
 
@@ -224,9 +211,9 @@ class Dispatch:
         reports = self._reports
         room = self._custody.room(self._limits)
 
-        def work(tx: Transaction) -> tuple[Settled, set[JobId] | None, list[JobId], Claims, int]:
+        def work(tx: Transaction) -> tuple[Settled, tuple[set[JobId], Poll] | None, list[JobId], Claims, int]:
             settled = end(tx, reports, self._actor)
-            held = self._renew(tx, reports) if need.renew else None
+            renewed = self._renew(tx, reports) if need.renew else None
             lost = lose(tx, need.overdue, self._actor) if need.overdue else []
             promoted = promote(tx, self._actor) if need.promote else 0
             if need.expire:
@@ -238,10 +225,10 @@ class Dispatch:
             claims = nothing(more=False)
             if need.claim or promoted or lost:
                 claims = self._claim(tx, room)
-            return settled, held, lost, claims, promoted
+            return settled, renewed, lost, claims, promoted
 
         try:
-            settled, held, lost, claims, promoted = self._store.write(
+            settled, renewed, lost, claims, promoted = self._store.write(
                 work, before=FaultPoint.DISPATCH_BEFORE_COMMIT, after=FaultPoint.DISPATCH_AFTER_COMMIT
             )
         except (StoreBusy, StoreUnreachable, StoreReadOnly, StoreCorrupt):
@@ -257,8 +244,8 @@ class Dispatch:
         self._custody.want(claims.waits)
         self._tell_settled(settled)
         self._expect(settled, monotonic)
-        if held is not None:
-            self._renewed(held, monotonic)
+        if renewed is not None:
+            self._renewed(*renewed, monotonic)
         for claimed in claims.jobs:
             self._start(claimed, monotonic, claims.places.get(claimed.grant.left.job))
 
@@ -275,13 +262,20 @@ class Dispatch:
 
     # --- parts of the transaction -----------------------------------------------------------------------------
 
-    def _renew(self, tx: Transaction, reports: Sequence[Report]) -> set[JobId]:
+    def _renew(self, tx: Transaction, reports: Sequence[Report]) -> tuple[set[JobId], Poll]:
+        """Leases, heartbeat, and the look that would be due about now: an idle worker asks one statement a second."""
         faults.hit(FaultPoint.RENEW_BEFORE_WRITE)
         ending = {report.ending.job for report in reports}
         pairs = [(held.job, held.claim) for held in self.held.values() if not held.fenced and held.job not in ending]
+        still_held = jobs.renew(tx, pairs, Instant(tx.now + self._timing.lease)) | ending
         state = self._custody.state(draining=self._draining_until is not None)
-        workers.beat(tx, self._worker, state, Duration(max(self._timing.lease, 3 * self._timing.renewal)))
-        return jobs.renew(tx, pairs, Instant(tx.now + self._timing.lease)) | ending
+        lasts = Duration(max(self._timing.lease, 3 * self._timing.renewal))
+        return still_held, self._learn(tx, workers.beat_and_poll(tx, self._question(), state, lasts))
+
+    def _renewal_is_due(self, monotonic: Duration) -> bool:
+        """A little early where that saves a look."""
+        early = self._timing.poll // 2 if monotonic >= self._poll_at else 0
+        return monotonic >= self._renew_at - early
 
     def _may_claim(self) -> bool:
         room = self._lending.due or not self._custody.full(self._limits.slots)
@@ -308,21 +302,13 @@ class Dispatch:
 
     def _look(self, monotonic: Duration) -> Poll | None:
         """The one statement that an idle worker asks, when it is time or something rang."""
-        if monotonic < self._poll_at:
-            return None
-        horizon = self._watch.horizon(self._clock.now())
-
-        def look(tx: Transaction) -> Poll:
-            found = workers.poll(tx, self._worker, self._app, [lane.id for lane in self._lanes], horizon)
-            if found.lanes != self._lane_count:
-                self._read_lanes(tx)
-                self._hungry = True
-            if found.catalog != self._catalog:
-                self._compare_catalog(tx, found.catalog)
-            return found
-
-        poll = self._store.read(look)
-        self._poll_at = Duration(monotonic + self._timing.poll)
+        poll, self._seen = self._seen, None
+        if poll is None:
+            if monotonic < self._poll_at:
+                return None
+            question = self._question()
+            poll = self._store.read(lambda tx: self._learn(tx, workers.poll(tx, question)))
+            self._poll_at = Duration(monotonic + self._timing.poll)
         self._hungry = self._hungry or poll.claimable
         self._lending.look_again()
         for job, claim in poll.cancels:
@@ -330,6 +316,19 @@ class Dispatch:
             if held is not None and held.claim == claim and held.asked is None:
                 self._enforcer.ask(held, Outcome.CANCELLED, held.policy.grace, monotonic)
         return poll
+
+    def _question(self) -> Question:
+        horizon = self._watch.horizon(self._clock.now())
+        return Question(self._worker, self._app, [lane.id for lane in self._lanes], horizon)
+
+    def _learn(self, tx: Transaction, found: Poll) -> Poll:
+        """Read what a look has shown to be new."""
+        if found.lanes != self._lane_count:
+            self._read_lanes(tx)
+            self._hungry = True
+        if found.catalog != self._catalog:
+            self._compare_catalog(tx, found.catalog)
+        return found
 
     def _compare_catalog(self, tx: Transaction, version: str) -> None:
         """Claims need a filter by task only while the catalog names tasks that our runners don't know."""
@@ -459,8 +458,10 @@ class Dispatch:
 
     # --- leases, timers, cancels ------------------------------------------------------------------------------
 
-    def _renewed(self, still_held: set[JobId], monotonic: Duration) -> None:
+    def _renewed(self, still_held: set[JobId], seen: Poll, monotonic: Duration) -> None:
         self._renew_at = Duration(monotonic + self._timing.renewal)
+        self._poll_at = Duration(monotonic + self._timing.poll)
+        self._seen = seen  # acted on by the next turn, at once
         for held in list(self.held.values()):
             if held.job not in still_held and not held.fenced:
                 held.fenced = True

@@ -40,6 +40,7 @@ _EVENT = ("seq", "job", "at", "cause", "source", "target", "attempt", "actor", "
 _WAITING = ("job", "lane", "priority", "attempt", "since")
 _LEASED = ("job", "claim", "lane", "priority", "attempt", "since", "worker", "cancel_at", "details")
 _COUNT = ("jobs",)
+_POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "attempt/of_job": (
@@ -112,8 +113,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         *("id", "incarnation", "name", "host", "pid", "app", "code_hash", "version", "queues", "labels", "slots"),
         *("state", "started", "beat_at", "running", "pids", "tasks"),
     ),
+    "worker/beat_and_poll": _POLL,
     "worker/insert": ("id",),
-    "worker/poll": ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog"),
+    "worker/poll": _POLL,
     "worker/sweep_look": ("next_due", "expiring", "next_expiry"),
 }
 """What each statement answers, in order; those that are left out answer nothing."""

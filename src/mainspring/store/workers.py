@@ -76,11 +76,31 @@ def all_workers(tx: Transaction, limit: int = 1000) -> list[Worker]:
     return [rows.worker(row) for row in tx.rows("worker/all", limit=limit)]
 
 
-def poll(tx: Transaction, worker: WorkerId, app: str, lanes: Sequence[LaneId], horizon: Instant) -> Poll:
-    """Look at everything that may need this worker; leases that end before ``horizon`` are listed."""
-    due, claimable, cancels, expiring, expiry, count, generation = tx.rows(
-        "worker/poll", lanes=rows.text(lanes), worker=worker, horizon=horizon, app=app
-    )[0]
+class Question(NamedTuple):
+    """What a worker's look is about; leases that end before ``horizon`` are listed."""
+
+    worker: WorkerId
+    app: str
+    lanes: Sequence[LaneId]
+    horizon: Instant
+
+
+def poll(tx: Transaction, asked: Question) -> Poll:
+    """Look at everything that may need this worker."""
+    return _poll(tx.rows("worker/poll", **_asking(asked))[0])
+
+
+def beat_and_poll(tx: Transaction, asked: Question, state: WorkerState, lasts: Duration) -> Poll:
+    """A heartbeat and a look, in one statement."""
+    return _poll(tx.rows("worker/beat_and_poll", **_asking(asked), state=state.value, lasts=lasts)[0])
+
+
+def _asking(asked: Question) -> dict[str, Any]:
+    return asked._asdict() | {"lanes": rows.text(asked.lanes)}
+
+
+def _poll(row: rows.Row) -> Poll:
+    due, claimable, cancels, expiring, expiry, count, generation = row
     return Poll(
         due,
         bool(claimable),

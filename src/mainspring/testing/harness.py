@@ -17,7 +17,7 @@ from mainspring.clock import SECOND, Duration, Instant, duration, instant
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter
 from mainspring.domain.states import State
-from mainspring.engine.dispatch import Timing
+from mainspring.engine.timing import Timing
 from mainspring.errors import InvalidOption, WaitTimeout, near
 from mainspring.runner.capture import JobHandler, JobStream
 from mainspring.runner.running import here

@@ -14,7 +14,7 @@ from mainspring.clock import Duration, Instant, duration_text
 from mainspring.domain.ids import JobId, WorkerId
 from mainspring.domain.retry import Retry
 from mainspring.domain.states import FINAL, Cause, Outcome, State, next_state
-from mainspring.engine.dispatch import Timing
+from mainspring.engine.timing import Timing
 from mainspring.store import Store, Transaction, audit
 from mainspring.store.rows import Policy, decode
 from mainspring.store.sqlite import SqliteEngine

@@ -17,8 +17,9 @@ from mainspring.domain.frame import Frame, FromRunner, Hello, Request, Stop
 from mainspring.domain.ids import WorkerId
 from mainspring.domain.task import Catalog, Lodging
 from mainspring.domain.worker import WorkerState
-from mainspring.engine.dispatch import Dispatch, Timing
+from mainspring.engine.dispatch import Dispatch
 from mainspring.engine.held import Limits, Outbox
+from mainspring.engine.timing import Timing
 from mainspring.errors import StoreError
 from mainspring.store import BINARY, Store, Transaction, catalog, workers
 from mainspring.testing.runners import Runner

@@ -17,7 +17,7 @@ from mainspring.chance import SeededChance
 from mainspring.clock import MILLISECOND, SECOND, Duration
 from mainspring.domain.frame import FromRunner
 from mainspring.domain.task import Catalog, Lodging
-from mainspring.engine.dispatch import Timing
+from mainspring.engine.timing import Timing
 from mainspring.faults import InjectedFault
 from mainspring.store import Store
 from mainspring.testing.healing import Healing

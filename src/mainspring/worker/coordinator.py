@@ -23,8 +23,9 @@ from mainspring.domain.frame import BULK, Ended, Frame, FromRunner, Hello, Reque
 from mainspring.domain.ids import WorkerId
 from mainspring.domain.task import Catalog, Lodging
 from mainspring.domain.worker import WorkerState
-from mainspring.engine.dispatch import Dispatch, Timing
+from mainspring.engine.dispatch import Dispatch
 from mainspring.engine.held import Limits, Outbox
+from mainspring.engine.timing import Timing
 from mainspring.errors import AppNotLoadable, MainspringError, ProtocolViolation, StoreError
 from mainspring.faults import InjectedFault
 from mainspring.store import BINARY, Store, Transaction, catalog, workers

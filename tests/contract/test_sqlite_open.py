@@ -385,3 +385,23 @@ def test_a_database_of_another_program_is_refused_and_left_as_it_is(tmp_path: Pa
         connect(f"sqlite:///{file}")
     assert file.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["theirs.db"]
+
+
+def test_a_process_that_stays_gives_the_log_its_size_and_changes_nothing(tmp_path: Path) -> None:
+    path, log = tmp_path / "m.db", tmp_path / "m.db-wal"
+    first, store = open_url(path), open_url(path)
+    assert log.stat().st_size < 1_000_000
+    raw = engine_of(store).raw
+    before = list(raw.execute("select * from sqlite_schema"))
+    store.settle_in()
+    size = log.stat().st_size
+    assert 16_000_000 < size < 17_000_000
+    assert list(raw.execute("select * from sqlite_schema")) == before
+    for one in (first, store) * 20:
+        one.write(lambda tx: tx.rows("counter/take", name="job", count=1))
+    store.settle_in()
+    assert log.stat().st_size == size, "commits overwrite it"
+    assert next(raw.execute("pragma integrity_check"))[0] == "ok"
+    assert next(raw.execute("pragma cache_size"))[0] == -16000
+    first.close()
+    store.close()

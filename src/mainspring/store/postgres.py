@@ -338,6 +338,9 @@ class PostgresEngine:
         for session in self.sessions.all():
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(session.connection))
 
+    def settle_in(self) -> None:
+        """Nothing: the server does what there is to do."""
+
     def close(self) -> None:
         """Close every session that is not in use; the others close when given back."""
         if not self._closed and not self._inherited:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import queue
+import shutil
 import threading
 import weakref
 from collections import deque
@@ -37,6 +38,13 @@ _LOCK_PAUSE_FIRST = Duration(50)
 _LOCK_PAUSE_LONGEST = Duration(2 * MILLISECOND)
 _GROUP = 500
 _IDLE_READERS = 8
+_PAGE = 4096
+_CHECKPOINT = 4000
+"""Pages in the write-ahead log before they are copied into the database and the log begins anew."""
+_ROOM = 20
+"""The log gets its full size where this many of it would fit."""
+_CACHE = -16_000
+"""Kilobytes, as SQLite counts them."""
 _WAL_KEPT = 64 * 1_048_576
 _RUINOUS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.ReadOnlyError, apsw.NoMemError)
 """After these nothing of the transaction can be kept."""
@@ -206,6 +214,28 @@ class SqliteEngine:
             connection.execute("release item")
         return True, value
 
+    def settle_in(self) -> None:
+        """Let the write-ahead log have its full size from now on, for a process that stays.
+
+        To append to a file the disk must write where its end is, too, which makes a commit a third slower than one that
+        overwrites. Pages that spill from a transaction which is then rolled back leave the log as long as they were.
+        Where there is little room, nothing is done.
+        """
+        log = Path(f"{self.path}-wal")
+        missing = 0 if self.memory or not log.exists() else _CHECKPOINT * _PAGE - log.stat().st_size
+        if missing <= 0 or shutil.disk_usage(log).free < _ROOM * missing:
+            return
+        connection = self._connection
+        with suppress(StoreError), self._lock, translated(self.path):
+            connection.execute("begin immediate")
+            try:
+                connection.pragma("cache_size", 10)
+                connection.execute(statement("schema/spill", "sqlite").text, {"bytes": missing})
+            finally:
+                if connection.in_transaction:
+                    connection.execute("rollback")
+                connection.pragma("cache_size", _CACHE)
+
     def script(self, text: str) -> None:
         """Run a migration script; the caller holds the transaction."""
         self._connection.execute(text)
@@ -235,7 +265,8 @@ class SqliteEngine:
         with translated(self.path):
             connection = apsw.Connection(self.path, flags=flags, statementcachesize=200)
             connection.set_busy_handler(self._wait_for_lock)
-            connection.execute("pragma trusted_schema = off; pragma mmap_size = 0; pragma cache_size = -16000")
+            connection.execute("pragma trusted_schema = off; pragma mmap_size = 0")
+            connection.pragma("cache_size", _CACHE)
             if not self.memory:
                 self._refuse_foreign(connection)
                 self._make_durable(connection)
@@ -258,7 +289,7 @@ class SqliteEngine:
         level = 2 if self._durable else 1
         connection.pragma("synchronous", "full" if self._durable else "normal")
         connection.pragma("fullfsync", 1)
-        connection.pragma("wal_autocheckpoint", 4000)
+        connection.pragma("wal_autocheckpoint", _CHECKPOINT)
         connection.pragma("journal_size_limit", _WAL_KEPT)
         if mode != "wal" or connection.pragma("synchronous") != level:
             raise StoreUnreachable(

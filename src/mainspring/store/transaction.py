@@ -75,6 +75,10 @@ class Engine(Protocol):
         """Run ``work`` on a snapshot of every commit so far; ``latest``: each statement sees those up to then."""
         ...
 
+    def settle_in(self) -> None:
+        """Make commits cheaper from now on, where something can be done for it once."""
+        ...
+
     def close(self) -> None:
         """Finish what is queued and close every connection."""
         ...

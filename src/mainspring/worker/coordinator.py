@@ -75,6 +75,7 @@ def run(options: WorkerOptions, *, say: Callable[[str], None] | None = None) -> 
     """
     store = Store.open(options.database, inline=True)
     try:
+        store.settle_in()
         return Coordinator(options, store, say or _say).run()
     finally:
         store.close()

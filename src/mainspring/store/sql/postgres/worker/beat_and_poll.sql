@@ -1,0 +1,11 @@
+-- A heartbeat with all that an idle worker asks, so that both are one statement; see beat and poll.
+insert into beat (worker, at, lasts, state) values (:worker, :now, :lasts, :state)
+on conflict (worker) do update set at = excluded.at, lasts = excluded.lasts, state = excluded.state
+returning
+  (select min(at) from due) as next_due,
+  exists (select 1 from ready where lane in (select value::bigint from json_array_elements_text(:lanes::json))) as claimable,
+  (select coalesce(json_agg(json_build_array(job, claim)), '[]')::text from lease where worker = :worker and cancel_at is not null) as cancels,
+  (select coalesce(json_agg(json_build_array(job, claim, until)), '[]')::text from lease where until < :horizon) as expiring,
+  (select min(at) from expiry) as next_expiry,
+  (select count(*) from lane) as lanes,
+  (select coalesce(max(generation), 0) || '/' || count(*) from task where app = :app) as catalog

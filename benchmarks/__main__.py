@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME ...] [--quick] [--record] [--strict]``: measure and print one table.
+"""``python -m benchmarks [NAME ...] [--postgres] [--quick] [--record] [--strict]``: measure and print one table.
 
 Names: enqueue, drain, pickup, chain, start, idle (default: all). What stands behind ``--`` goes to the worker of drain:
 ``python -m benchmarks drain -- --slots 200 --runners 2``.
@@ -12,6 +12,8 @@ import tempfile
 from collections.abc import Callable
 
 from benchmarks import drain, enqueue, idle, latency, report, start
+from benchmarks.place import Place
+from benchmarks.postgres import PostgresPlace
 from mainspring.store.sqlite import filesystem
 
 
@@ -28,20 +30,24 @@ def main() -> int:
     parser.add_argument("--strict", action="store_true", help="exit 1 when a budget is short")
     parser.add_argument("--jobs", type=int, default=0, help="jobs of a drain (default 50,000)")
     parser.add_argument("--pairs", type=int, default=0, help="pairs of runs of a drain (default 3)")
+    parser.add_argument("--postgres", action="store_true", help="on a PostgreSQL server of its own instead of SQLite")
     chosen = parser.parse_args(words)
     quick = chosen.quick
+    where = PostgresPlace if chosen.postgres else Place
     every: dict[str, Callable[[], list[report.Line]]] = {
-        "enqueue": lambda: enqueue.measure(quick=quick),
-        "drain": lambda: drain.measure(quick=quick, arguments=tuple(behind), jobs=chosen.jobs, pairs=chosen.pairs),
-        "pickup": lambda: latency.pickup(quick=quick),
-        "chain": lambda: latency.chain(quick=quick),
+        "enqueue": lambda: enqueue.measure(where, quick=quick),
+        "drain": lambda: drain.measure(
+            where, quick=quick, arguments=tuple(behind), jobs=chosen.jobs, pairs=chosen.pairs
+        ),
+        "pickup": lambda: latency.pickup(where, quick=quick),
+        "chain": lambda: latency.chain(where, quick=quick),
         "start": lambda: start.measure(quick=quick),
         "idle": lambda: idle.measure(quick=quick),
     }
     if unknown := set(chosen.names) - set(every):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(every)}")
     lines = []
-    for name in chosen.names or every:
+    for name in chosen.names or (where.measured or every):
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
         lines += every[name]()
     folder = tempfile.gettempdir()

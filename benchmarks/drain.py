@@ -1,25 +1,26 @@
 """Drain: how fast one worker process runs jobs that do nothing, every end durable.
 
 The rate is taken from what the database recorded: first start to last end. Raw baseline: the same life cycle in plain
-sqlite3, in batches of 100, in the same minute.
+the plain driver, in batches of 100, in the same minute.
 """
 
 from __future__ import annotations
 
-from benchmarks import raw
 from benchmarks.app import app
 from benchmarks.place import Place
 from benchmarks.report import Line, paired
 
 
-def measure(*, quick: bool, arguments: tuple[str, ...] = (), jobs: int = 0, pairs: int = 0) -> list[Line]:
+def measure(
+    where: type[Place], *, quick: bool, arguments: tuple[str, ...] = (), jobs: int = 0, pairs: int = 0
+) -> list[Line]:
     """``arguments`` go to the worker, such as ``--slots 200``."""
     jobs = jobs or (5_000 if quick else 50_000)
     pairs = pairs or (1 if quick else 3)
     found = []
     for _ in range(pairs):
-        with Place() as place:
-            limit = raw.drain_rate(place.folder, jobs)
+        with where() as place:
+            limit = raw_rate(place, jobs)
             found.append((product_rate(place, jobs, arguments), limit))
     words = " ".join(arguments)
     return [
@@ -27,7 +28,7 @@ def measure(*, quick: bool, arguments: tuple[str, ...] = (), jobs: int = 0, pair
             f"drain of {jobs:,} no-op async jobs{' ' if words else ''}{words}",
             "jobs/s",
             found,
-            raw_is="the same rows, sqlite3, batches of 100",
+            raw_is=f"the same rows, {where.driver}, batches of 100",
             budget=0.5,
             budget_text=">= 0.50 of raw",
             more_is_better=True,
@@ -41,7 +42,7 @@ def product_rate(place: Place, jobs: int, arguments: tuple[str, ...]) -> float:
     fill(place, jobs)
     worker = place.worker(*arguments)
     with place.reading() as look:
-        waiting = "select exists (select 1 from ready) + exists (select 1 from lease)"
+        waiting = "select cast(exists (select 1 from ready) or exists (select 1 from lease) as integer)"
         place.until("the drain", lambda: look(waiting) == 0, within=300, every=0.25)
         count = look("select count(*) from attempt where outcome = 'succeeded'")
         took = look("select max(ended) - min(started) from attempt") / 1e6
@@ -49,6 +50,15 @@ def product_rate(place: Place, jobs: int, arguments: tuple[str, ...]) -> float:
     if count != jobs:
         raise SystemExit(f"{count} of {jobs} jobs succeeded. The worker said:\n{place.said()}")
     return jobs / took
+
+
+def raw_rate(place: Place, jobs: int) -> float:
+    """Jobs per second of the raw life cycle, in fresh tables."""
+    store = place.raw()
+    store.insert(jobs, batch=1000)
+    rate = store.drain(jobs)
+    store.close()
+    return rate
 
 
 def fill(place: Place, jobs: int, task: str = "noop") -> None:

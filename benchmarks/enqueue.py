@@ -1,26 +1,25 @@
 """Enqueue: jobs stored per second, one by one and in bulk, each acknowledged once it is durable.
 
-Raw baseline: the same four rows of each job in plain sqlite3, one transaction a job, or batches of 2,000 as submit_many
-makes them.
+Raw baseline: the same four rows of each job through the plain driver, one transaction a job, or batches of 2,000 as
+submit_many makes them.
 """
 
 from __future__ import annotations
 
 import time
 
-from benchmarks import raw
 from benchmarks.app import app
 from benchmarks.place import Place
 from benchmarks.report import Line, paired
 
 
-def measure(*, quick: bool) -> list[Line]:
+def measure(where: type[Place], *, quick: bool) -> list[Line]:
     """Two lines."""
     single, bulk, pairs = (200, 5_000, 1) if quick else (1_000, 50_000, 3)
     singles, bulks = [], []
     for _ in range(pairs):
-        with Place() as place, place.sdk():
-            store = raw.RawStore(place.folder / "raw.db")
+        with where() as place, place.sdk():
+            store = place.raw()
             app.tasks["noop"].submit()  # opens, migrates and declares
             limit = store.insert(single, batch=1)
             singles.append((_one_by_one(single), limit))

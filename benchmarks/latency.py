@@ -1,7 +1,7 @@
 """Latency: from a submit in another process to the first line of the job on an idle worker, and the hop in a chain.
 
-Raw baseline: the two commits (submit, claim) that lie between, in plain sqlite3, after the same rest: one process, no
-wake-up, no check.
+Raw baseline: the two commits (submit, claim) that lie between, through the plain driver, after the same rest: one
+process, no wake-up, no check.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ import random
 import time
 from itertools import pairwise
 
-from benchmarks import raw
 from benchmarks.app import app
-from benchmarks.place import Place
+from benchmarks.place import Place, Raw
 from benchmarks.report import Line, percentile
 
 
-def pickup(*, quick: bool) -> list[Line]:
+def pickup(where: type[Place], *, quick: bool) -> list[Line]:
     """Two lines: p50 and p99."""
     samples = 40 if quick else 200
-    with Place() as place, place.sdk():
+    with where() as place, place.sdk():
         place.worker()
         place.until_ready()
         app.tasks["stamp"].submit(number=-1).result(timeout="30s")  # everything is loaded now
         submitted, disk = {}, []
-        store = raw.RawStore(place.folder / "raw.db")
+        store = place.raw()
         for number in range(samples):
             _rest()
             submitted[number] = time.monotonic_ns()
@@ -43,8 +42,8 @@ def pickup(*, quick: bool) -> list[Line]:
             "ms",
             raw=floor,
             raw_is="its two commits alone",
-            budget=3,
-            budget_text="<= 3 ms",
+            budget=where.pickup[0],
+            budget_text=f"<= {where.pickup[0]} ms",
             note=f"{samples} samples, from before submit to the first line of the job",
         ),
         Line(
@@ -53,18 +52,18 @@ def pickup(*, quick: bool) -> list[Line]:
             "ms",
             raw=percentile(disk, 0.99),
             raw_is="its two commits alone",
-            budget=15,
-            budget_text="<= 15 ms",
+            budget=where.pickup[1],
+            budget_text=f"<= {where.pickup[1]} ms",
             note=f"worst {max(taken):.1f} ms",
         ),
     ]
 
 
-def chain(*, quick: bool) -> list[Line]:
+def chain(where: type[Place], *, quick: bool) -> list[Line]:
     """One line: the median hop."""
     hops = 50 if quick else 500
-    with Place() as place, place.sdk():
-        store = raw.RawStore(place.folder / "raw.db")
+    with where() as place, place.sdk():
+        store = place.raw()
         disk = [_two_commits(store) for _ in range(hops)]  # hot, as a chain is
         store.close()
         place.worker()
@@ -81,8 +80,8 @@ def chain(*, quick: bool) -> list[Line]:
             "ms",
             raw=percentile(disk, 0.5),
             raw_is="its two commits alone",
-            budget=3,
-            budget_text="<= 3 ms",
+            budget=where.hop,
+            budget_text=f"<= {where.hop} ms",
             note=f"{hops} hops, each submitted by the one before; p99 {percentile(lengths, 0.99):.1f} ms",
         )
     ]
@@ -93,7 +92,7 @@ def _rest() -> None:
     time.sleep(random.uniform(0.01, 0.04))
 
 
-def _two_commits(store: raw.RawStore) -> float:
+def _two_commits(store: Raw) -> float:
     """Milliseconds for a job to be stored and claimed; its end is not counted."""
     started = time.perf_counter()
     store.insert(1, batch=1)

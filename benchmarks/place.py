@@ -17,11 +17,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import apsw
 
 import mainspring
+from benchmarks.raw import BATCH, RawStore
 from mainspring.client.direct import DirectClient, connect
 from mainspring.sdk.connection import use_client
 from mainspring.store.sqlite import filesystem
@@ -31,8 +32,37 @@ _PATH = os.pathsep.join((str(Path(mainspring.__file__).parents[1]), str(APP.pare
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
+class Raw(Protocol):
+    """The raw limit: what a plain driver can do with the same rows."""
+
+    def insert(self, count: int, *, batch: int) -> float:
+        """Store jobs as a submit does; jobs per second."""
+        ...
+
+    def drain(self, count: int, *, batch: int = BATCH) -> float:
+        """Claim and end this many waiting jobs; jobs per second."""
+        ...
+
+    def claim(self, batch: int) -> list[tuple[int, int]]:
+        """Move the next jobs from ready to lease; their claims."""
+        ...
+
+    def end(self, claims: list[tuple[int, int]]) -> None:
+        """Move these to their end."""
+        ...
+
+    def close(self) -> None:
+        """Close and remove it."""
+        ...
+
+
 class Place:
     """A folder with one database. Use it as a context: it ends what it started and removes the folder."""
+
+    driver: ClassVar[str] = "sqlite3"
+    pickup: ClassVar[tuple[int, int]] = (3, 15)  # budgets of DESIGN section 12, in ms
+    hop: ClassVar[int] = 3
+    measured: ClassVar[tuple[str, ...]] = ()  # benchmarks that depend on the engine; none named: all
 
     def __init__(self) -> None:
         parent = Path(tempfile.gettempdir())
@@ -116,6 +146,10 @@ class Place:
             self.until("a worker's start", lambda: look("select count(*) from beat where state = 'active'") >= workers)
 
     # --- the database ---------------------------------------------------------------------------------------------
+
+    def raw(self) -> Raw:
+        """The same tables, empty, through the plain driver."""
+        return RawStore(self.folder / f"raw-{time.monotonic_ns()}.db")
 
     @contextmanager
     def sdk(self) -> Iterator[DirectClient]:

@@ -6,7 +6,6 @@ in batches of 100 with two commits a batch. There is no retry, no fence that any
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
 import time
@@ -23,6 +22,7 @@ class RawStore:
     """The product's tables in a file of their own, through the driver of the standard library."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.execute("pragma journal_mode = wal")
         self._connection.execute("pragma synchronous = full")
@@ -33,7 +33,10 @@ class RawStore:
         self._next = 1
 
     def close(self) -> None:
+        """Close and remove it."""
         self._connection.close()
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{self._path}{suffix}").unlink(missing_ok=True)
 
     def insert(self, count: int, *, batch: int) -> float:
         """Store jobs as a submit does; jobs per second."""
@@ -121,18 +124,6 @@ class RawStore:
             [(job, now) for job, _ in claims],
         )
         connection.execute("commit")
-
-
-def drain_rate(folder: Path, count: int) -> float:
-    """Jobs per second of the raw life cycle, in a fresh file."""
-    path = folder / f"raw-{os.getpid()}-{time.monotonic_ns()}.db"
-    store = RawStore(path)
-    store.insert(count, batch=1000)
-    rate = store.drain(count)
-    store.close()
-    for suffix in ("", "-wal", "-shm"):
-        Path(f"{path}{suffix}").unlink(missing_ok=True)
-    return rate
 
 
 def _now() -> int:

@@ -15,15 +15,14 @@ from contextlib import suppress
 import psycopg
 
 from mainspring.chance import Chance
-from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock, seconds
+from mainspring.clock import MILLISECOND, SECOND, Duration, seconds
+from mainspring.errors import StoreError
 from mainspring.store.postgres import PostgresEngine
-from mainspring.store.postgres_session import Session
+from mainspring.store.postgres_session import Session, array
 from mainspring.store.statements import formatted
 
 APART = Duration(50 * MILLISECOND)
 _LONGEST_PAUSE = Duration(5 * SECOND)
-_LOOK_AROUND = 0.5
-"""Seconds between two looks at whether the end has come."""
 
 
 class Notices:
@@ -32,20 +31,21 @@ class Notices:
     def __init__(self, engine: PostgresEngine, chance: Chance) -> None:
         self._engine = engine
         self._chance = chance
-        self._clock = SystemClock()
         self._ears: dict[str, dict[str, Ear]] = {"work": {}, "news": {}}
         self._events: dict[str, set[threading.Event]] = {"work": set(), "news": set()}
-        self._bells: list[NoticeBell] = []
-        self._thread: threading.Thread | None = None
+        self._name = chance.incarnation()  # so that nobody is woken by its own notification
+        self._end = Ear({}, "")
+        self._untold: set[str] = set()
+        self._ringing = threading.Event()
+        self._listener: threading.Thread | None = None
+        self._teller: threading.Thread | None = None
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._pid = os.getpid()
 
     def bell(self, kind: str) -> NoticeBell:
         """One kind of bell."""
-        bell = NoticeBell(self, kind)
-        self._bells.append(bell)
-        return bell
+        return NoticeBell(self, kind)
 
     # --- listening --------------------------------------------------------------------------------------------
 
@@ -53,16 +53,16 @@ class Notices:
         """A new listener of this process."""
         with self._lock:
             ear = self._ears[kind][name] = Ear(self._ears[kind], name)
-            if self._thread is None and not self._closed.is_set():
-                self._thread = threading.Thread(target=self._listen, name="mainspring-notices", daemon=True)
-                self._thread.start()
+            if self._listener is None and not self._closed.is_set():
+                self._listener = threading.Thread(target=self._listen, name="mainspring-notices", daemon=True)
+                self._listener.start()
         return ear
 
     def wake(self, kind: str, event: threading.Event) -> None:
         """Set this event too from now on."""
         self._events[kind].add(event)
 
-    def hear(self, kind: str, besides: str) -> None:
+    def hear(self, kind: str, besides: str = "") -> None:
         """Ring the listeners of this process, but for the one of this name."""
         for event in list(self._events[kind]):
             event.set()
@@ -89,30 +89,56 @@ class Notices:
         """Until the connection is lost, which the kernel tells by its probes, or the end has come."""
         connection.execute(formatted("session/listen"))
         for kind in self._ears:
-            self.hear(kind, "")  # what was missed in the meantime
+            self.hear(kind)  # what was missed in the meantime
+        poller = select.poll()
+        poller.register(connection, select.POLLIN)
+        poller.register(self._end, select.POLLIN)
         while not self._closed.is_set():
-            for notice in connection.notifies(timeout=_LOOK_AROUND):
-                schema, _, told = notice.payload.partition(" ")
-                kind, _, besides = told.partition(" ")
-                if schema == self._engine.place.schema and kind in self._ears:
-                    self.hear(kind, besides)
+            poller.poll()
+            for notice in connection.notifies(timeout=0):
+                schema, kind, ringer = notice.payload.split(" ")
+                if schema == self._engine.place.schema and ringer != self._name and kind in self._ears:
+                    self.hear(kind)
 
     # --- ringing ----------------------------------------------------------------------------------------------
 
-    def notify(self, kind: str, besides: str) -> None:
-        """Tell all processes. Never fails; what can't be told now, polling finds."""
-        told = f"{self._engine.place.schema} {kind} {besides}"
-        with suppress(psycopg.Error), self._engine.lent() as session:
-            session.connection.execute(formatted("session/notify"), {"told": told})
+    def ring(self, kind: str, besides: str) -> None:
+        """Wake the listeners here at once, and those elsewhere from a thread, which holds nobody up."""
+        self.hear(kind, besides)
+        with self._lock:
+            self._untold.add(kind)
+            if self._teller is None and not self._closed.is_set():
+                self._teller = threading.Thread(target=self._tell, name="mainspring-tell", daemon=True)
+                self._teller.start()
+        self._ringing.set()
+
+    def _tell(self) -> None:
+        while not self._closed.is_set():
+            self._ringing.wait()
+            self._ringing.clear()
+            self._tell_now()
+            self._closed.wait(seconds(APART))
+
+    def _tell_now(self) -> None:
+        """One notification for each kind that was rung since the last one. What can't be told, polling finds."""
+        with self._lock:
+            untold, self._untold = self._untold, set()
+        told = array([f"{self._engine.place.schema} {kind} {self._name}" for kind in sorted(untold)])
+        if untold:
+            with suppress(psycopg.Error, StoreError), self._engine.lent() as session:
+                session.connection.execute(formatted("session/notify"), {"told": told})
 
     def close(self) -> None:
-        """Tell what was to be told later, and listen no more."""
-        for bell in self._bells:
-            bell.close()
+        """Tell what is left to tell, and listen no more."""
         self._closed.set()
-        if self._thread is not None and self._pid == os.getpid():
-            self._thread.join()
-            self._thread = None
+        self._ringing.set()
+        self._end.ring()
+        if self._pid == os.getpid():
+            for thread in (self._teller, self._listener):
+                if thread is not None:
+                    thread.join()
+            self._tell_now()
+            self._end.close()
 
 
 class NoticeBell:
@@ -121,49 +147,10 @@ class NoticeBell:
     def __init__(self, notices: Notices, kind: str) -> None:
         self._notices = notices
         self._kind = kind
-        self._clock = SystemClock()
-        self._lock = threading.Lock()
-        self._free_at = Duration(0)
-        self._besides: str | None = None  # None: nothing waits to be told
-        self._waiting = threading.Event()
-        self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
 
     def ring(self, *, besides: str = "") -> None:
         """Wake all listeners, but for the one of this name. Never fails."""
-        self._notices.hear(self._kind, besides)
-        with self._lock:
-            now = self._clock.monotonic()
-            if now < self._free_at or self._besides is not None:
-                self._besides = besides if self._besides in {None, besides} else ""
-                self._waiting.set()
-                if self._thread is None and not self._closed.is_set():
-                    self._thread = threading.Thread(target=self._ring_later, name="mainspring-bell", daemon=True)
-                    self._thread.start()
-                return
-            self._free_at = Duration(now + APART)
-        self._notices.notify(self._kind, besides)
-
-    def _ring_later(self) -> None:
-        """The thread that rings for those that came too soon behind one another."""
-        while not self._closed.is_set():
-            self._waiting.wait()
-            self._closed.wait(max(0.0, seconds(Duration(self._free_at - self._clock.monotonic()))))
-            self._flush()
-
-    def _flush(self) -> None:
-        with self._lock:
-            besides, self._besides = self._besides, None
-            self._waiting.clear()
-            self._free_at = Duration(self._clock.monotonic() + APART)
-        if besides is not None:
-            self._notices.notify(self._kind, besides)
-
-    def close(self) -> None:
-        """Tell now what was to be told later, and nothing more."""
-        self._closed.set()
-        self._waiting.set()
-        self._flush()
+        self._notices.ring(self._kind, besides)
 
     def listen(self, name: str) -> Ear:
         """A new listener; ``name`` is unique (an incarnation)."""
@@ -180,14 +167,17 @@ class Ear:
     def __init__(self, among: dict[str, Ear], name: str) -> None:
         self._among = among
         self._name = name
+        self._lock = threading.Lock()  # a number that was closed may be another file's by the time of a ring
+        self._open = True
         self._reading, self._writing = os.pipe()
         os.set_blocking(self._reading, False)
         os.set_blocking(self._writing, False)
 
     def ring(self) -> None:
         """Wake it. A full pipe has rung already, a closed one wakes nobody."""
-        with suppress(OSError):
-            os.write(self._writing, b"!")
+        with self._lock, suppress(BlockingIOError):
+            if self._open:
+                os.write(self._writing, b"!")
 
     def fileno(self) -> int:
         """For selectors."""
@@ -218,6 +208,9 @@ class Ear:
 
     def close(self) -> None:
         """Stop listening."""
-        if self._among.pop(self._name, None) is not None:
-            os.close(self._reading)
-            os.close(self._writing)
+        self._among.pop(self._name, None)
+        with self._lock:
+            if self._open:
+                self._open = False
+                os.close(self._reading)
+                os.close(self._writing)

@@ -224,11 +224,9 @@ class PostgresBench(Bench):
         return {name: asked(store, f"select * from {name} order by {name}::text") for (name,) in tables}
 
     def columns(self, store: Store, name: str) -> tuple[str, ...]:
-        found, text = statement(name, self.dialect), statement(name, self.dialect).text
+        text = self._numbered(name)
         if text.startswith(("do", "listen")):
             return ()  # these can't be prepared
-        for number, parameter in enumerate(found.parameters, 1):
-            text = re.sub(rf"(?<!:):{parameter}\b", f"${number}", text)
         engine = store.engine
         assert isinstance(engine, PostgresEngine)
         with engine.lent() as session, session.connection.transaction(force_rollback=True):
@@ -238,8 +236,27 @@ class PostgresBench(Bench):
             described = session.connection.pgconn.describe_prepared(b"")
             return tuple((described.fname(column) or b"").decode() for column in range(described.nfields))
 
+    def _numbered(self, name: str) -> str:
+        """The statement with numbers for its parameters, as the server knows them."""
+        found = statement(name, self.dialect)
+        text = found.text
+        for number, parameter in enumerate(found.parameters, 1):
+            text = re.sub(rf"(?<!:):{parameter}\b", f"${number}", text)
+        return text
+
     def plan(self, store: Store, name: str) -> list[str]:
-        raise NotImplementedError
+        nothing = ", ".join("null" for _ in statement(name, self.dialect).parameters)
+
+        def look(tx: Any) -> list[tuple[Any, ...]]:
+            connection = tx._connection
+            connection.execute(f"prepare asked as {self._numbered(name)}".encode())
+            rows: list[tuple[Any, ...]] = connection.execute(
+                f"explain (costs off) execute asked{f'({nothing})' if nothing else ''}".encode()
+            ).fetchall()
+            connection.execute("deallocate asked")
+            return rows
+
+        return [line.strip() for (line,) in store.write(look)]
 
     def alter(self, store: Store, text: str) -> None:
         store.write(lambda tx: tx._connection.execute(text.encode()) and None)  # type: ignore[attr-defined]

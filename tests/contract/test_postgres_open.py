@@ -74,3 +74,15 @@ def test_a_role_without_rights_is_told_which(empty: str, postgres_server: postgr
     postgres_server.ask(f"create role {role} login")
     with pytest.raises(StoreReadOnly, match="permission denied"):
         Store.open(empty.replace("mainspring@", f"{role}@"))
+
+
+def test_a_session_whose_prepared_statements_are_gone_is_replaced(postgres_url: str) -> None:
+    """As a pooler that hides itself does, or somebody's DISCARD ALL."""
+    store = Store.open(postgres_url)
+    assert isinstance(store.engine, PostgresEngine)
+    for _ in range(3):
+        store.write(lambda tx: tx.job_ids(1))
+    with store.engine.lent() as session:
+        session.connection.execute("discard all")
+    assert store.write(lambda tx: tx.job_ids(1))
+    store.close()

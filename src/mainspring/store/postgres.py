@@ -21,7 +21,7 @@ from psycopg.pq import TransactionStatus
 from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
 from mainspring.errors import StoreError, StoreUnreachable
-from mainspring.store.postgres_errors import CONFLICTS, is_outage, store_error
+from mainspring.store.postgres_errors import CONFLICTS, STALE, is_outage, store_error
 from mainspring.store.postgres_place import Place
 from mainspring.store.postgres_session import Session, Sessions, array
 from mainspring.store.postgres_time import ServerClock
@@ -245,8 +245,10 @@ class PostgresEngine:
         session = self.sessions.take()
         try:
             yield session
-        except BaseException:
+        except BaseException as error:
             self._end_open(session)
+            if isinstance(error, STALE):
+                session.close()
             raise
         finally:
             self.sessions.give_back(session, keep=not self._closed)
@@ -281,7 +283,7 @@ class PostgresEngine:
                 continue
             except psycopg.Error as error:
                 waited = self._server_clock.monotonic() - began
-                if isinstance(error, CONFLICTS):
+                if isinstance(error, (*CONFLICTS, *STALE)):
                     hopeless = tries >= _MOST_TRIES
                 else:
                     hopeless = not is_outage(error) or (waited >= self._patience and tries > 1)

@@ -12,6 +12,9 @@ from mainspring.errors import StoreBusy, StoreCorrupt, StoreError, StoreReadOnly
 CONFLICTS = (pg.SerializationFailure, pg.DeadlockDetected)
 """Two transactions got in each other's way; the one that is told does its work again."""
 
+STALE = (pg.InvalidSqlStatementName, pg.DuplicatePreparedStatement, pg.FeatureNotSupported)
+"""What a session has prepared is gone, not its own, or older than the tables: a pooler that hid itself, an upgrade."""
+
 _ENDED_BY_SERVER = (pg.AdminShutdown, pg.CrashShutdown, pg.CannotConnectNow, pg.IdleSessionTimeout)
 _TOO_LONG = (pg.LockNotAvailable, pg.QueryCanceled, pg.IdleInTransactionSessionTimeout)
 _NO_ROOM = (pg.DiskFull, pg.OutOfMemory, pg.ConfigurationLimitExceeded)

@@ -1,0 +1,47 @@
+"""Plans on PostgreSQL: each hot statement finds its rows by an index, whatever the statistics say."""
+
+from __future__ import annotations
+
+import re
+
+from mainspring.domain.job import JobRequest
+from mainspring.store.statements import names
+from tests.contract.engines import PostgresBench
+from tests.contract.stories import Story
+from tests.contract.test_plans import LARGE
+
+WHOLE = ("audit/", "schema/", "session/", "job/count_", "log/", "move/", "export/", "prune/", "check/")
+"""Statements that read much on purpose, or are not asked while work goes on."""
+
+MAY_SCAN = dict.fromkeys(("worker/all", "worker/poll", "worker/sweep_look"), {"lease"})
+"""As many leases as jobs run; an index would cost each renewal."""
+
+
+def scanned(plan: list[str]) -> set[str]:
+    """The large tables that a plan reads from end to end."""
+    found = {match[1] for step in plan if (match := re.search(r"Seq Scan on (\w+)", step))}
+    return found & set(LARGE)
+
+
+def check(story: Story) -> None:
+    for name in names("postgres"):
+        if name.startswith(WHOLE):
+            continue
+        plan = story.bench.plan(story.store, name)
+        assert scanned(plan) <= MAY_SCAN.get(name, set()), f"{name} reads a whole table: {plan}"
+
+
+def test_no_hot_statement_reads_a_whole_table_while_all_are_small_nor_after_somebodys_analyze(
+    postgres_databases: object, tmp_path: object
+) -> None:
+    story = Story(PostgresBench(tmp_path, postgres_databases))  # type: ignore[arg-type]
+    try:
+        story.submit_many([JobRequest("send"), JobRequest("mail", delay="1h")])
+        check(story)
+        story.bench.alter(story.store, "analyze")
+        check(story)
+        ordered = story.bench.plan(story.store, "job/heads")
+        assert any("ready_order" in step for step in ordered), ordered
+        assert not any("Sort" in step for step in ordered), ordered
+    finally:
+        story.bench.close()

@@ -8,7 +8,7 @@
     │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
     ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
     ├─ NotFound                404  exit 3   UnknownJob
-    ├─ Conflict                409  exit 4   IllegalState  ReplayLive  AlreadyUp
+    ├─ Conflict                409  exit 4   IllegalState  ReplayLive  AlreadyUp  BackupRefused
     ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
     ├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
     ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
@@ -265,6 +265,12 @@ class AlreadyUp(Conflict):
     """Another supervisor runs on the same directory."""
 
     code = "already_up"
+
+
+class BackupRefused(Conflict):
+    """A backup is not made there, or not by us; nothing was written."""
+
+    code = "backup_refused"
 
 
 class Forbidden(MainspringError):

@@ -18,13 +18,13 @@ from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobRequest
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker, WorkerState
-from mainspring.store import Store, Transaction, catalog, events, jobs, lanes, rows, workers
+from mainspring.store import Store, Transaction, catalog, events, export, jobs, lanes, rows, workers
 from mainspring.store.mark import mark
 from mainspring.store.statements import ENGINES, ROOT, names, statement
 from tests.contract.engines import Bench
 from tests.contract.stories import LEASE, Story
 
-FOR_CHECKERS = ("audit/", "session/")
+FOR_CHECKERS = ("audit/", "check/", "session/")
 """Questions of the simulated world's judge, and those of the engine itself, read where they are asked."""
 
 
@@ -215,6 +215,8 @@ def a_whole_life(story: Story) -> None:
     store.write(lambda tx: workers.set_pids(tx, story.worker, {}))
     store.read(lambda tx: workers.poll(tx, question(story, tx)))
     store.write(lambda tx: workers.beat_and_poll(tx, question(story, tx), WorkerState.ACTIVE, LEASE))
+    export.jobs(store, lambda *_: None)
+    export.events(store, lambda _: None)
     store.read(lambda tx: (catalog.of_app(tx, "shop"), catalog.names(tx), events.last(tx)))
 
 

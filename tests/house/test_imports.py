@@ -37,7 +37,13 @@ def plant(root: Path, written: dict[str, str]) -> Path:
     for path in ["__init__.py", *rooms, *(f"{base}.py" for base in ("errors", "clock", "chance", "faults", "process"))]:
         (package / path).parent.mkdir(parents=True, exist_ok=True)
         (package / path).write_text("")
-    roots = ("server/app.py", "server/routes/__init__.py", "worker/coordinator.py", "client/direct.py")
+    roots = (
+        "server/app.py",
+        "server/routes/__init__.py",
+        "worker/coordinator.py",
+        "client/direct.py",
+        "client/database.py",
+    )
     for path, text in {**dict.fromkeys(roots, ""), **written}.items():
         (package / path).parent.mkdir(parents=True, exist_ok=True)
         (package / path).write_text(text)
@@ -54,6 +60,7 @@ ALLOWED = {
     "worker/coordinator.py": ["store", "engine.dispatch", "client.direct"],
     "engine/dispatch.py": ["transitions", "store"],
     "client/direct.py": ["store", "control", "client"],
+    "client/database.py": ["store", "engine", "client"],
     "sdk/app.py": ["client.direct", "domain"],
     "runner/main.py": ["sdk.app", "worker.frames", "client"],
     "worker/frames.py": ["domain"],

@@ -130,6 +130,29 @@ def test_an_upgrade_of_what_is_new_enough_changes_nothing(tmp_path: Path) -> Non
     engine.close()
 
 
+def test_a_file_that_holds_something_is_copied_before_its_first_step(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    engine = engine_at(path)
+    assert upgrade(engine, "sqlite", binary="1.0", steps=STEPS[:1]) == (str(path), 0, [1], ""), "it held nothing"
+    done = upgrade(engine, "sqlite", binary="1.0", steps=STEPS)
+    engine.close()
+    assert done == (str(path), 1, [2, 3], f"{path}.v1.backup")
+    assert content(path) == DONE
+    assert content(Path(done.backup)) == REACHED[1]
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_without_a_backup_there_is_no_upgrade(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    engine = engine_at(path)
+    upgrade(engine, "sqlite", binary="1.0", steps=STEPS[:1])
+    Path(f"{path}.v1.backup").mkdir()  # its name is taken by what can't be replaced
+    with pytest.raises(StoreError, match=r"v1\.backup"):
+        upgrade(engine, "sqlite", binary="1.0", steps=STEPS)
+    engine.close()
+    assert content(path) == REACHED[1]
+
+
 def test_an_older_binary_is_refused_only_by_a_schema_that_has_grown_past_it(tmp_path: Path) -> None:
     engine = engine_at(tmp_path / "m.db")
     upgrade(engine, "sqlite", binary="2.3.0", steps=STEPS)

@@ -25,12 +25,16 @@ PIPE_CLOSED = 141
 
 
 class Command(NamedTuple):
-    """A command: its name, where its function is, one line of help, and the words that it takes besides options."""
+    """A command: its name, where its function is, one line of help, and the words that it takes besides options.
+
+    One with ``verbs`` has no function of its own: ``mainspring db check``.
+    """
 
     name: str
     place: str
     summary: str
     takes: str = ""
+    verbs: tuple[Command, ...] = ()
 
 
 RUNNING = (
@@ -51,9 +55,16 @@ JOBS = (
     Command("logs", "mainspring.cli.logs:logs", "Show what a job wrote; -f follows it.", " ID"),
     Command("events", "mainspring.cli.events:events", "Show what happened to jobs; -f follows it."),
 )
+DATABASE = (
+    Command("upgrade", "mainspring.cli.db:upgrade", "Bring the tables to this version."),
+    Command("check", "mainspring.cli.db:check", "Say whether it is sound, and what needs care."),
+    Command("backup", "mainspring.cli.db:backup", "Copy it to a new file while it runs (SQLite).", " PATH"),
+)
 PLATFORM = (
     Command("tasks", "mainspring.cli.tasks:tasks", "List the tasks that apps have reported."),
     Command("workers", "mainspring.cli.workers:workers", "List workers and what they do."),
+    Command("db", "", "Look after a database: upgrade, check, backup.", " VERB", DATABASE),
+    Command("export", "mainspring.cli.export:export", "Write out all jobs or events, a line each.", " jobs|events"),
 )
 GROUPS = (("Run it", RUNNING), ("Jobs", JOBS), ("Platform", PLATFORM))
 COMMANDS = {command.name: command for _, commands in GROUPS for command in commands}
@@ -74,9 +85,7 @@ LATER = frozenset(
         "restart",
         "config",
         "import",
-        "export",
         "publish",
-        "db",
         "token",
         "users",
         "top",
@@ -172,7 +181,10 @@ def _command_first(words: list[str]) -> list[str]:
     at = 0
     while at < len(words) and words[at].partition("=")[0] in _ANYWHERE:
         at += 1 if "=" in words[at] else 1 + _ANYWHERE[words[at]]
-    return [*words[at : at + 1], *words[:at], *words[at + 1 :]] if at < len(words) else []
+    named = words[at : at + 1]
+    if named and named[0] in COMMANDS and COMMANDS[named[0]].verbs:
+        named = words[at : at + 2]
+    return [*named, *words[:at], *words[at + len(named) :]] if named else []
 
 
 def _no_command(word: str) -> WrongUse:
@@ -215,7 +227,7 @@ def _call(command: Command, words: Sequence[str]) -> int:
         from mainspring.cli.misuse import told
 
         raise WrongUse(told(error), remedy=f"See: mainspring {command.name} --help") from error
-    if {"--help", "-h"} & set(words):  # then the parser's own function prints
+    if {"--help", "-h"} & set(words) or (command.verbs and not words):  # then the parser's own function prints
         with streams.writing():
             function(*bound.args, **bound.kwargs)
         return 0
@@ -235,9 +247,22 @@ def application() -> App:
         suppress_keyboard_interrupt=False,
     )
     for command in COMMANDS.values():
-        usage = f"Usage: mainspring {command.name}{command.takes} [OPTIONS]"
-        app.command(command.place, name=command.name, help=command.summary, usage=usage)
+        _add(app, command, "mainspring")
     return app
+
+
+def _add(app: App, command: Command, above: str) -> None:
+    from cyclopts import App
+
+    words = f"{above} {command.name}"
+    usage = f"Usage: {words}{command.takes} [OPTIONS]"
+    if not command.verbs:
+        app.command(command.place, name=command.name, help=command.summary, usage=usage)
+        return
+    group = App(name=command.name, help=command.summary, usage=usage, help_flags=["--help", "-h"], version_flags=[])
+    for verb in command.verbs:
+        _add(group, verb, words)
+    app.command(group)
 
 
 def __getattr__(name: str) -> App:

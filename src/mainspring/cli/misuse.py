@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from cyclopts import CycloptsError
-from cyclopts.exceptions import CoercionError, MissingArgumentError, RepeatArgumentError, UnusedCliTokensError
+from cyclopts.exceptions import (
+    CoercionError,
+    MissingArgumentError,
+    RepeatArgumentError,
+    UnknownCommandError,
+    UnusedCliTokensError,
+)
 
 _KINDS = {int: "a whole number", float: "a number", bool: "given without a value"}
 
@@ -13,6 +19,8 @@ def told(error: CycloptsError) -> str:
     match error:
         case UnusedCliTokensError(unused_tokens=words) if words:
             return f"{_quoted(words)} {'is' if len(words) == 1 else 'are'} one too many."
+        case UnknownCommandError(unused_tokens=[word, *_]):
+            return f"There is no command {word!r} here."
         case RepeatArgumentError(token=token) if token.keyword:
             return f"{token.keyword} is given more than once."
         case MissingArgumentError(argument=argument) if argument is not None:

@@ -55,10 +55,11 @@ def as_json(value: Any) -> None:
     line((msgspec.json.format(data, indent=2) if sys.stdout.isatty() else data).decode())
 
 
-def json_line(value: Any) -> None:
-    """One JSON document of several, at once, for those who follow."""
+def json_line(value: Any, *, at_once: bool = True) -> None:
+    """One JSON document of several; ``at_once`` for those who follow."""
     line(msgspec.json.encode(value).decode())
-    flush()
+    if at_once:
+        flush()
 
 
 def complain(text: str) -> None:

@@ -26,11 +26,12 @@ def connect(url: str, *, make: bool = True) -> DirectClient:
     ``make``: whether a database is made where none is; otherwise that is NoDatabase, and nothing is touched.
     """
     if not make:
-        _require_database(url)
+        require_database(url)
     return DirectClient(Store.open(url))
 
 
-def _require_database(url: str) -> None:
+def require_database(url: str) -> None:
+    """Raise NoDatabase where no SQLite file is: a question must not make one."""
     if is_postgres(url):
         return  # one without our tables is as good as one that we have just made them in
     path = database_path(url)

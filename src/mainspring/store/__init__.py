@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mainspring import faults
 from mainspring.chance import Chance, SystemChance
@@ -27,6 +27,9 @@ from mainspring.store.logs import LogBook
 from mainspring.store.migrate import upgrade
 from mainspring.store.sqlite import SqliteEngine
 from mainspring.store.transaction import Engine, Transaction
+
+if TYPE_CHECKING:
+    from mainspring.store.postgres import PostgresEngine
 
 BINARY = "0.1.0"
 
@@ -45,6 +48,19 @@ def database_path(url: str) -> str:
         f"{shown(url)!r} is not a database URL.",
         remedy="Write sqlite:///relative/path.db, sqlite:////absolute/path.db or postgresql://user@host/database",
     )
+
+
+def postgres_engine(url: str, clock: Clock | None, chance: Chance, *, inline: bool) -> PostgresEngine:
+    """An engine on a PostgreSQL database, whatever its tables are. Raises StoreUnreachable without the driver."""
+    try:
+        from mainspring.store.postgres import PostgresEngine
+        from mainspring.store.postgres_place import place_of
+    except ImportError as error:
+        raise StoreUnreachable(
+            f"PostgreSQL needs a driver that is not installed: {error}.",
+            remedy="pip install 'mainspring[postgres]'",
+        ) from error
+    return PostgresEngine(place_of(url), clock=clock, chance=chance, inline=inline)
 
 
 class Store:
@@ -91,16 +107,10 @@ class Store:
 
     @classmethod
     def _on_postgres(cls, url: str, clock: Clock | None, chance: Chance, *, inline: bool) -> Store:
-        try:
-            from mainspring.store import postgres, postgres_schema
-            from mainspring.store.postgres_bell import Notices
-            from mainspring.store.postgres_place import place_of
-        except ImportError as error:
-            raise StoreUnreachable(
-                f"PostgreSQL needs a driver that is not installed: {error}.",
-                remedy="pip install 'mainspring[postgres]'",
-            ) from error
-        engine = postgres.PostgresEngine(place_of(url), clock=clock, chance=chance, inline=inline)
+        engine = postgres_engine(url, clock, chance, inline=inline)
+        from mainspring.store import postgres_schema
+        from mainspring.store.postgres_bell import Notices
+
         try:
             postgres_schema.prepare(engine, binary=BINARY)
         except BaseException:

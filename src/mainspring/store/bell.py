@@ -51,3 +51,7 @@ class Bell(Protocol):
     def enroll(self, event: threading.Event) -> None:
         """Set this event too, for rings that this process hears."""
         ...
+
+    def fault(self) -> str:
+        """Why rings of other processes don't come in here; an empty text where they do. Tries it."""
+        ...

@@ -13,7 +13,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from mainspring.clock import Duration, seconds
+from mainspring.clock import SECOND, Duration, seconds
 
 _ALL = 65_536
 """What a FIFO holds at most."""
@@ -55,6 +55,18 @@ class Doorbell:
     def listen(self, name: str) -> Listener:
         """A new listener; ``name`` is unique (an incarnation)."""
         return Listener(self, name)
+
+    def fault(self) -> str:
+        """Why rings of other processes don't come in here; an empty text where they do. Tries it."""
+        if self._directory is None:
+            return ""
+        listener = self.listen(f"check-{os.getpid()}")
+        try:
+            self._ring_one(str(self._directory / f"check-{os.getpid()}"))
+            rung = listener.fileno() >= 0 and listener.wait(SECOND)
+        finally:
+            listener.close()
+        return "" if rung else f"no FIFO can be made and heard in {self._directory}."
 
     @property
     def directory(self) -> Path | None:

@@ -18,10 +18,14 @@ LOOK = SECOND
 _LOG = logging.getLogger("mainspring.logs")
 
 
+def log_place(path: str) -> str:
+    """The log file that belongs to a database file: ``x.db`` -> ``x.logs.db``."""
+    return path if path == ":memory:" else f"{path.removesuffix('.db')}.logs.db"
+
+
 def log_book(path: str, *, clock: Clock, chance: Chance, binary: str) -> LogBook:
-    """Open the log file that belongs to a database file (``x.db`` -> ``x.logs.db``)."""
-    place = path if path == ":memory:" else f"{path.removesuffix('.db')}.logs.db"
-    return LogBook(_LogFile(place, clock=clock, chance=chance, binary=binary).present)
+    """Open the log file that belongs to a database file."""
+    return LogBook(_LogFile(log_place(path), clock=clock, chance=chance, binary=binary).present)
 
 
 class _LogFile:

@@ -1,13 +1,19 @@
-"""Numbered, forward-only migrations; each in one transaction with its number, so a kill leaves whole steps."""
+"""Numbered, forward-only migrations; each in one transaction with its number, so a kill leaves whole steps.
+
+Before the first of them a SQLite file that holds something is copied: ``x.db`` at version 3 to ``x.db.v3.backup``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from mainspring import faults
-from mainspring.errors import SchemaTooNew
+from mainspring.errors import SchemaTooNew, StoreReadOnly
 from mainspring.faults import FaultPoint
 from mainspring.store.sqlite import SqliteEngine
+from mainspring.store.sqlite_copy import prepare_copy, publish
 from mainspring.store.sqlite_errors import translated
 from mainspring.store.statements import migrations, statement
 
@@ -18,7 +24,19 @@ Step = tuple[int, str, str]
 """Number, name and script of a migration."""
 
 
-def upgrade(engine: SqliteEngine, kind: str, *, binary: str, steps: Sequence[Step] = ()) -> None:
+class Upgraded(NamedTuple):
+    """What an upgrade did to ``place``.
+
+    ``found``: its version before; ``made``: the steps; ``backup``: where it is as it was before.
+    """
+
+    place: str
+    found: int
+    made: list[int]
+    backup: str = ""
+
+
+def upgrade(engine: SqliteEngine, kind: str, *, binary: str, steps: Sequence[Step] = ()) -> Upgraded:
     """Bring the tables to this version. Raises SchemaTooNew when they were made by a newer, incompatible one.
 
     ``steps``: the migrations, in order; those of this kind in the package unless given.
@@ -27,10 +45,33 @@ def upgrade(engine: SqliteEngine, kind: str, *, binary: str, steps: Sequence[Ste
     newest = steps[-1][0]
     version, oldest_binary = _version(engine)
     check_not_newer(engine.path, (version, oldest_binary), newest, binary)
+    made, backup = [], ""
     if version < newest:
+        if version and not engine.memory:
+            backup = _save(engine, version)
         with translated(engine.path):
-            _apply(engine, [step for step in steps if step[0] > version], binary)
+            made = _apply(engine, [step for step in steps if step[0] > version], binary)
     _forget_statistics(engine)
+    return Upgraded(engine.path, version, made, backup)
+
+
+def _save(engine: SqliteEngine, version: int) -> str:
+    """Copy the file as it is before the upgrade; an empty text when another process was faster with both."""
+    target = Path(f"{engine.path}.v{version}.backup")
+    part = prepare_copy(engine, target)
+    # While the version is still the one that we found, so is that of the copy, which was made in between.
+    if _version(engine)[0] != version:
+        part.unlink()
+        return ""
+    try:
+        publish(part, target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise StoreReadOnly(
+            f"{target} can't be written, and without a backup nothing is upgraded: {error.strerror}.",
+            remedy="Make room for it.",
+        ) from error
+    return str(target)
 
 
 def check_not_newer(path: str, found: tuple[int, str], newest: int, binary: str) -> None:
@@ -43,8 +84,9 @@ def check_not_newer(path: str, found: tuple[int, str], newest: int, binary: str)
         )
 
 
-def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> None:
+def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> list[int]:
     connection = engine.raw
+    made = []
     for number, _, script in steps:
         connection.execute("begin immediate")
         try:
@@ -53,11 +95,13 @@ def _apply(engine: SqliteEngine, steps: Sequence[Step], binary: str) -> None:
                 engine.script(script)
                 _record(engine, number, binary)
                 faults.hit(FaultPoint.MIGRATE_BEFORE_COMMIT)
+                made.append(number)
             connection.execute("commit")
         except BaseException:
             if connection.in_transaction:  # a full disk has rolled back already
                 connection.execute("rollback")
             raise
+    return made
 
 
 def _forget_statistics(engine: SqliteEngine) -> None:

@@ -23,6 +23,8 @@ from mainspring.store.statements import formatted
 
 APART = Duration(50 * MILLISECOND)
 _LONGEST_PAUSE = Duration(5 * SECOND)
+_PATIENCE = 2.0
+"""Seconds in which a notification of our own should come back."""
 
 
 class Notices:
@@ -100,6 +102,26 @@ class Notices:
                 if schema == self._engine.place.schema and ringer != self._name and kind in self._ears:
                     self.hear(kind)
 
+    def fault(self) -> str:
+        """Why notifications don't come in here; an empty text where they do. Tries it on a connection of its own."""
+        told = f"{self._engine.place.schema} check {self._name}"
+        try:
+            session = Session(self._engine.place.listen)
+            try:
+                if session.pooled:
+                    return "a pooler stands between. Name the server itself with ?listen_url=."
+                session.connection.execute(formatted("session/listen"))
+                with self._engine.lent() as ringing:
+                    ringing.connection.execute(formatted("session/notify"), {"told": array([told])})
+                for notice in session.connection.notifies(timeout=_PATIENCE):
+                    if notice.payload == told:
+                        return ""
+            finally:
+                session.close()
+        except psycopg.Error as error:
+            return " ".join(str(error).split())
+        return f"no notification came within {_PATIENCE:.0f} s."
+
     # --- ringing ----------------------------------------------------------------------------------------------
 
     def ring(self, kind: str, besides: str) -> None:
@@ -159,6 +181,10 @@ class NoticeBell:
     def enroll(self, event: threading.Event) -> None:
         """Set this event too, for rings that this process hears."""
         self._notices.wake(self._kind, event)
+
+    def fault(self) -> str:
+        """Why rings of other processes don't come in here; an empty text where they do. Tries it."""
+        return self._notices.fault()
 
 
 class Ear:

@@ -51,6 +51,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "event/after": _EVENT,
     "event/bound": ("seq",),
     "event/of_job": _EVENT,
+    "export/attempts": (
+        *("job", "number", "outcome", "worker", "started", "ended", "sandbox", "charge", "failure", "details"),
+    ),
+    "export/events": _EVENT,
+    "export/jobs": _JOB,
     "generation/insert": ("number",),
     "generation/of_app": ("code_hash", "number"),
     "job/again": ("task", "lane", "priority", "policy", "params", "tags", "meta", "state"),

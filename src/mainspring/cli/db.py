@@ -1,0 +1,67 @@
+"""``mainspring db ...``: what an operator does with a database as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from msgspec import structs
+
+from mainspring.cli import access as of
+from mainspring.cli import show
+from mainspring.cli.access import Access
+from mainspring.client import database
+from mainspring.client.database import Finding, Level, Upgraded
+from mainspring.errors import StoreError
+
+_SIGNS = {Level.OK: "ok", Level.WARNING: "warning", Level.FAULT: "FAULT"}
+
+
+def upgrade(*, access: Access = of.DEFAULT) -> int:
+    """Bring the tables to this version. A SQLite file is copied first; PostgreSQL is yours to back up."""
+    done = database.upgrade(access.load().settings.database_url)
+    if access.json:
+        show.as_json([one._asdict() for one in done])
+        return 0
+    for one in done:
+        show.line(_upgraded(one))
+    return 0
+
+
+def _upgraded(one: Upgraded) -> str:
+    if not one.made:
+        return f"{one.place}: version {one.found}, nothing to do."
+    saved = f" What it was before is in {one.backup}." if one.backup else ""
+    return f"{one.place}: from version {one.found} to {one.made[-1]}.{saved}"
+
+
+def check(*, access: Access = of.DEFAULT) -> int:
+    """Look for damage, rows out of place, what nobody sweeps, dead rows and who holds them. Exit 5 when unsound."""
+    found = database.examine(access.load().settings.database_url)
+    sound = all(one.level is not Level.FAULT for one in found)
+    if access.json:
+        show.as_json({"sound": sound, "findings": [structs.asdict(one) for one in found]})
+    else:
+        for one in found:
+            _told(one)
+        show.line("The database is sound." if sound else "The database is not sound.")
+    return 0 if sound else StoreError.exit_status
+
+
+def backup(path: Annotated[Path, Parameter(show=False)], /, *, access: Access = of.DEFAULT) -> int:
+    """Copy a SQLite database to a new file while it runs. For PostgreSQL it names the command that does it."""
+    made = database.back_up(access.load().settings.database_url, path)
+    with show.done(f"The backup was made: {made[0]}"):
+        if access.json:
+            show.as_json([str(one) for one in made])
+        else:
+            for one in made:
+                show.line(str(one))
+    return 0
+
+
+def _told(one: Finding) -> None:
+    show.line(f"{_SIGNS[one.level]:<8} {one.name:<10} {one.text}")
+    for detail in one.details:
+        show.line(f"{'':19} {detail}")

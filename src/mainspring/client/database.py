@@ -1,0 +1,60 @@
+"""What an operator does with a database as a whole: upgrade, check, back up, prune, move, export.
+
+A composition root: it opens the stores that each of these needs, and closes them. Nothing here speaks to a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mainspring.client.direct import require_database
+from mainspring.client.wire import attempt_wire, event_wire, job_wire
+from mainspring.store import Store, backup, check, export, upgrading
+from mainspring.store.check import Finding, Level
+from mainspring.store.migrate import Upgraded
+
+__all__ = ["Finding", "Level", "Upgraded", "back_up", "examine", "export_events", "export_jobs", "upgrade"]
+
+
+def upgrade(url: str) -> list[Upgraded]:
+    """Bring the tables to this version; what was done to each file or schema. Raises NoDatabase, SchemaTooNew."""
+    require_database(url)
+    return upgrading.upgrade_at(url)
+
+
+def examine(url: str) -> list[Finding]:
+    """Everything that ``db check`` finds. Raises the StoreError of a database that can't even be opened."""
+    with _opened(url) as store:
+        return check.check(store)
+
+
+def back_up(url: str, target: Path) -> list[Path]:
+    """Copy a SQLite database to a file while it runs; the files that were made. Raises NoDatabase, BackupRefused."""
+    require_database(url)
+    return backup.back_up(url, target)
+
+
+def export_jobs(url: str, take: Callable[[dict[str, Any]], None]) -> None:
+    """Hand over every job with its ``attempts``, by id, all of one snapshot."""
+    with _opened(url) as store:
+        export.jobs(store, lambda job, tried: take(job_wire(job) | {"attempts": [attempt_wire(one) for one in tried]}))
+
+
+def export_events(url: str, take: Callable[[dict[str, Any]], None]) -> None:
+    """Hand over every event, by seq, all of one snapshot."""
+    with _opened(url) as store:
+        export.events(store, lambda event: take(event_wire(event)))
+
+
+@contextmanager
+def _opened(url: str) -> Iterator[Store]:
+    """The store of a database that is there."""
+    require_database(url)
+    store = Store.open(url)
+    try:
+        yield store
+    finally:
+        store.close()

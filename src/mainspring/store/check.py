@@ -1,0 +1,134 @@
+"""What ``db check`` finds out about a database: damage, rows out of place, what was left lying, who holds vacuum back.
+
+It only reads, from one snapshot where that matters, and may take its time. Needs a store that is open: what keeps one
+from being opened (damage, tables of another version) is told by that.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from mainspring.clock import MINUTE, Duration, Instant, seconds
+from mainspring.store import Store, audit
+from mainspring.store.transaction import Engine, Transaction
+
+_SHOWN = 20
+"""Of a long list, so many are told."""
+
+_LATE = MINUTE
+"""Sweepers look every few seconds; what is late by this much has none."""
+
+_OLD_SLOT = 100_000  # transactions
+_MANY_DEAD = 50_000
+
+
+class Level(StrEnum):
+    """How bad it is. Only a fault makes a database unsound."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAULT = "fault"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that was looked at. ``details``: the first of what is wrong, one a line."""
+
+    name: str
+    level: Level
+    text: str
+    details: list[str] = []
+
+
+def check(store: Store, *, old_snapshot: int = 60) -> list[Finding]:
+    """Look at everything. Raises the StoreError that fits when the looking itself fails.
+
+    ``old_snapshot``: seconds from which a session that holds vacuum back is told.
+    """
+    engines = {id(engine): engine for engine in (store.engine, store.logs.engine)}
+    return [
+        _integrity(list(engines.values())),
+        *store.read(_rows),
+        store.read(_late),
+        _room(list(engines.values())),
+        store.read(lambda tx: _holders(tx, old_snapshot)),
+        _bells(store),
+    ]
+
+
+def _integrity(engines: list[Engine]) -> Finding:
+    found = [str(problem) for engine in engines for (problem,) in engine.read(lambda tx: _asked(tx, "check/integrity"))]
+    if found:
+        return Finding("integrity", Level.FAULT, "The database is damaged: restore a backup.", found[:_SHOWN])
+    version, oldest = engines[0].read(lambda tx: tx.rows("schema/read"))[0]
+    return Finding(
+        "integrity", Level.OK, f"No damage found; schema version {version}, for mainspring {oldest} or newer."
+    )
+
+
+def _rows(tx: Transaction) -> list[Finding]:
+    """Both questions of one snapshot: a move between them would look like a fault."""
+    tx.rows("session/at_leisure")
+    misplaced = [f"job {job} is in {places} places" for job, places in audit.misplaced(tx)]
+    strays = [f"{table}: job {job}" for table, job in audit.strays(tx)]
+    return [
+        _counted("places", misplaced, "Each job is in exactly one place.", "jobs are not in exactly one place"),
+        _counted("orphans", strays, "Every row belongs to a job.", "rows belong to no job"),
+    ]
+
+
+def _counted(name: str, found: list[str], fine: str, wrong: str) -> Finding:
+    if not found:
+        return Finding(name, Level.OK, fine)
+    return Finding(name, Level.FAULT, f"{len(found)} {wrong}.", found[:_SHOWN])
+
+
+def _late(tx: Transaction) -> Finding:
+    names = {"lease": "leases are past their end", "due": "jobs have been due"}
+    late = [
+        f"{count} {names[place]}, the oldest for {seconds(Duration(tx.now - since)):.0f} s"
+        for place, count, since in tx.rows("check/late", before=Instant(tx.now - _LATE))
+        if count
+    ]
+    if late:
+        text = "Nobody has swept for a minute: start mainspring up, a server or a worker."
+        return Finding("sweep", Level.WARNING, text, late)
+    return Finding("sweep", Level.OK, "Nothing waits to be swept.")
+
+
+def _room(engines: list[Engine]) -> Finding:
+    wasted = [
+        f"{what}: {dead:,} dead beside {live:,} in use"
+        for engine in engines
+        for what, live, dead in engine.read(lambda tx: tx.rows("check/room"))
+        if dead > _MANY_DEAD and dead > live
+    ]
+    if wasted:
+        return Finding("room", Level.WARNING, "More is dead than in use: vacuum it in a quiet hour.", wasted)
+    return Finding("room", Level.OK, "Little room is wasted.")
+
+
+def _holders(tx: Transaction, old_snapshot: int) -> Finding:
+    held = [
+        f"{kind} {name}: {transactions:,} transactions" + ("" if age is None else f", {age} s")
+        for kind, name, transactions, age in tx.rows("check/holders")
+        if (transactions > _OLD_SLOT if age is None else age >= old_snapshot)
+    ]
+    if held:
+        text = "Old rows can't be cleared, as these may still look at them. End them, the oldest first."
+        return Finding("snapshots", Level.WARNING, text, held[:_SHOWN])
+    return Finding("snapshots", Level.OK, "Nobody holds an old snapshot, as far as this role may see.")
+
+
+def _bells(store: Store) -> Finding:
+    fault = store.work_bell.fault()
+    if fault:
+        return Finding("wake-ups", Level.WARNING, f"Processes don't wake each other, so they poll: {fault}")
+    return Finding("wake-ups", Level.OK, "Processes wake each other.")
+
+
+def _asked(tx: Transaction, name: str) -> list[tuple[Any, ...]]:
+    tx.rows("session/at_leisure")
+    return tx.rows(name)

@@ -1,0 +1,2 @@
+-- All of one snapshot into a new file.
+vacuum into :path

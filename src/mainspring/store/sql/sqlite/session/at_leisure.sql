@@ -1,0 +1,2 @@
+-- Nothing limits how long a look may take.
+select 1 as leisure

@@ -1,0 +1,81 @@
+"""``mainspring db`` and ``mainspring export`` as a person types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import apsw
+import pytest
+
+from mainspring.store import Store
+from mainspring.store.statements import migrations
+from tests import postgres
+from tests.processes.commands import CommandLine
+
+HERE = "sqlite:///.mainspring/mainspring.db"
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("words", [("db", "upgrade"), ("db", "check"), ("db", "backup", "x.db"), ("export", "jobs")])
+def test_where_there_is_no_database_none_is_made(cli: CommandLine, words: tuple[str, ...]):
+    said = cli(*words, "--json")
+    assert (said.status, said.error["code"]) == (5, "no_database")
+    assert list(cli.folder.iterdir()) == []
+
+
+def test_a_sound_database_is_called_so_and_a_damaged_one_ends_with_5(cli: CommandLine):
+    Store.open(HERE).close()
+    said = cli("db", "check")
+    assert said.status == 0
+    assert said.out.endswith("The database is sound.\n")
+    hand = apsw.Connection(".mainspring/mainspring.db")
+    hand.execute("insert into expiry values (7, 7)")
+    hand.close()
+    said = cli("db", "check", "--json")
+    assert said.status == 5
+    assert said.answer["sound"] is False
+    assert {one["name"]: one["details"] for one in said.answer["findings"] if one["level"] == "fault"} == {
+        "orphans": ["expiry: job 7"]
+    }
+
+
+def test_an_upgrade_says_what_it_did(cli: CommandLine):
+    Store.open(HERE).close()
+    newest = len(migrations("sqlite"))
+    assert f"mainspring.db: version {newest}, nothing to do." in cli("db", "upgrade").out
+    assert [one["made"] for one in cli("db", "upgrade", "--json").answer] == [[], []]
+
+
+def test_an_upgrade_of_an_empty_postgresql_database_makes_its_tables(
+    cli: CommandLine, postgres_server: postgres.Server
+):
+    url = postgres.new_database(postgres_server, f"u{postgres.unique()}", empty=True)
+    newest = len(migrations("postgres"))
+    assert f"from version 0 to {newest}." in cli("db", "upgrade", "--db", url).out
+    assert f"version {newest}, nothing to do." in cli("db", "upgrade", "--db", url).out
+    assert cli("db", "check", "--db", url).status == 0
+
+
+def test_a_backup_names_its_files_and_the_command_for_postgresql(cli: CommandLine, postgres_url: str):
+    Store.open(HERE).close()
+    assert cli("db", "backup", "copy.db", "--json").answer == ["copy.db", "copy.logs.db"]
+    assert cli("db", "check", "--db", "sqlite:///copy.db").status == 0
+    said = cli("db", "backup", "copy.dump", "--db", postgres_url)
+    assert said.status == 4
+    assert "pg_dump --format=custom" in said.err
+
+
+def test_an_export_is_one_document_a_line(cli: CommandLine):
+    assert cli("export", "jobs").status == 5
+    store = Store.open(HERE)
+    store.close()
+    assert cli("export", "jobs").out == ""
+    said = cli("export", "runs")
+    assert said.status == 2
+    for line in cli("export", "events").out.splitlines():
+        json.loads(line)

@@ -20,6 +20,7 @@ from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimed, Claimer, Claims, nothing
 from mainspring.engine.downfall import Downfall
+from mainspring.engine.endings import Endings
 from mainspring.engine.enforce import Enforcer
 from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerView
 from mainspring.engine.intake import LogIntake
@@ -76,7 +77,7 @@ class Dispatch:
         self.held = self._custody.held
         self._enforcer = Enforcer(self._custody, clock)
         self._lending = Lending(self._custody)
-        self._reports: list[Report] = []
+        self._reports = Endings(clock)
         self._intake = LogIntake(store.logs, clock)
         self._details: dict[JobId, str] = {}
         self._lanes: list[Lane] = []
@@ -188,10 +189,12 @@ class Dispatch:
             expire=poll is not None and poll.next_expiry is not None and poll.next_expiry <= now,
             claim=self._hungry and self._may_claim(),
         )
-        if self._reports or self._details or any(need):
+        lingers = Duration(0) if any(need) else self._reports.linger(monotonic, company=bool(self.held))
+        if any(need) or ((self._reports or self._details) and not lingers):
             self._commit(monotonic, need)
         self._retire_alone(poll)
         out.wait = Duration(0) if self._again or self._seen is not None else self._rest(poll, monotonic)
+        out.wait = min(out.wait, lingers) if lingers else out.wait
         out.drained = self._draining_until is not None and not self.held and not self._reports
         return self._custody.take_out()
 
@@ -236,7 +239,7 @@ class Dispatch:
         except StoreError:
             self._end_one_by_one()
             raise
-        self._reports = []
+        self._reports = Endings(self._clock)
         self._details.clear()
         self._again = promoted == BATCH
         self._hungry = claims.more or self._again if (need.claim or promoted or lost) else self._hungry
@@ -251,7 +254,7 @@ class Dispatch:
 
     def _end_one_by_one(self) -> None:
         """The commit was refused for what it holds: write the ends singly, so that one bad row stops no other."""
-        reports, self._reports = self._reports, []
+        reports, self._reports = self._reports, Endings(self._clock)
         for report in reports:
             try:
                 settled = self._store.write(lambda tx, one=report: end(tx, [one], self._actor))  # type: ignore[misc]

@@ -237,6 +237,17 @@ class UnknownJob(NotFound):
         super().__init__(f"unknown job {job}", remedy="List them with: mainspring jobs", field="id")
 
 
+class UnknownQueue(NotFound):
+    """No job, task, worker or operator has named this queue."""
+
+    code = "unknown_queue"
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        known = sorted(known)
+        listed = f"There are: {', '.join(known[:10])}." if known else "A task or a job names one."
+        super().__init__(f"unknown queue {name!r}", remedy=near(name, known) or listed, field="name")
+
+
 class Conflict(MainspringError):
     """The thing exists, and its present state does not allow the change."""
 

@@ -173,7 +173,8 @@ class HandWorker:
         def work(tx: Transaction) -> list[Claimed]:
             runner = RunnerView(1, Lodging.SHARED, frozenset())
             room = Room(Limits(slots=1, processes=0), {}, [runner])
-            open_lanes = [lane for lane in lanes.all_lanes(tx) if lane.queue == queue]
+            every = lanes.read_map(tx)
+            open_lanes = every._replace(lanes=[lane for lane in every.lanes if lane.queue == queue])
             claimer = Claimer(self.id, LEASE, f"worker:{self.id}")
             return claimer.claim(tx, open_lanes, room, None, avoid=()).jobs
 

@@ -85,7 +85,7 @@ class Member:
         room = Room(Limits(10, 10), {}, runners)
 
         def claim(tx: Transaction) -> Claims:
-            return claimer.claim(tx, lanes.all_lanes(tx), room, None, avoid=())
+            return claimer.claim(tx, lanes.read_map(tx), room, None, avoid=())
 
         claimed = [
             (one.grant.left.job, one.grant.claim, one.grant.left.attempt + 1) for one in self.store.write(claim).jobs

@@ -62,9 +62,11 @@ class Bench(ABC):
     name: ClassVar[str]
     dialect: ClassVar[str]
     lasting: ClassVar[bool]
+    address: ClassVar[str] = ""
 
     def __init__(self, place: Path) -> None:
         self.place = place
+        self.url = self.address.format(place)
         self.clock = HandClock()
         self.chance: Chance = SeededChance(1)
         self._opened: list[Store] = []
@@ -102,10 +104,7 @@ class SqliteBench(Bench):
     dialect = "sqlite"
     lasting = True
     inline = False
-
-    @property
-    def url(self) -> str:
-        return f"sqlite:///{self.place / 'm.db'}"
+    address = "sqlite:///{}/m.db"
 
     def open(self) -> Store:
         store = Store.open(self.url, clock=self.clock, chance=self.chance, inline=self.inline)
@@ -148,7 +147,7 @@ class MemoryBench(SqliteBench):
 
     name = "memory"
     lasting = False
-    url = "sqlite://:memory:"
+    address = "sqlite://:memory:"
 
 
 def asked(store: Store, text: str) -> list[tuple[Any, ...]]:

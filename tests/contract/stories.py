@@ -133,7 +133,7 @@ class Story:
         """Claim these jobs, as far as they are in ready."""
 
         def work(tx: Transaction) -> dict[JobId, ClaimId]:
-            left, _ = jobs.leave_ready(tx, wanted)
+            left, _ = jobs.leave_ready(tx, wanted, lanes.read_map(tx).rules)
             grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left.values()]
             jobs.enter_leased(tx, grants, worker or self.worker, Instant(tx.now + LEASE), "worker:1")
             return {grant.left.job: grant.claim for grant in grants}

@@ -33,8 +33,9 @@ def claim(
     claimer = Claimer(story.worker, LEASE, f"worker:{story.worker}")
 
     def work(tx: Transaction) -> Claims:
-        lanes_ = [lane for lane in lanes.all_lanes(tx) if not queues or lane.queue in queues]
-        return claimer.claim(tx, lanes_, room, known, avoid=avoid)
+        every = lanes.read_map(tx)
+        ours = every._replace(lanes=[lane for lane in every.lanes if not queues or lane.queue in queues])
+        return claimer.claim(tx, ours, room, known, avoid=avoid)
 
     return story.store.write(work)
 
@@ -126,7 +127,7 @@ def test_jobs_that_must_be_alone_get_a_runner_each_and_are_counted_until_there_a
     assert got.waits == {Lodging.ALONE: 4}, "so many at once"
     alone = claim(story, kinds=[Lodging.ALONE] * 2)
     assert order(alone) == suspects[:2]
-    assert alone.jobs[0].lodging is Lodging.ALONE
+    assert alone.jobs[0].lane.lodging is Lodging.ALONE
     assert (alone.waits, alone.more) == ({Lodging.ALONE: 2}, True)
 
 
@@ -139,7 +140,7 @@ def test_a_job_with_a_process_of_its_own_is_not_claimed_before_there_is_a_runner
 
 def test_a_job_that_another_waits_for_is_found_where_it_is_ready_and_known(story: Story) -> None:
     job, later = story.submit("send"), story.submit("send", delay="1h")
-    lane = next(lane.id for lane in story.store.read(lanes.all_lanes) if lane.lodging is Lodging.SHARED)
+    lane = next(lane.id for lane in story.store.read(lanes.read_map).lanes if lane.lodging is Lodging.SHARED)
     assert story.store.read(lambda tx: jobs.ready_lane(tx, job, None)) == lane
     assert story.store.read(lambda tx: jobs.ready_lane(tx, job, ["shop.send"])) == lane
     assert story.store.read(lambda tx: jobs.ready_lane(tx, job, ["shop.mail"])) is None

@@ -122,7 +122,7 @@ def claim_times(story: Story, rounds: int) -> list[float]:
         jobs.insert(tx, [birth] * 10, "client")
         began = time.thread_time()
         heads = jobs.heads(tx, LaneId(1), 10, None)
-        left, _ = jobs.leave_ready(tx, [head.job for head in heads])
+        left, _ = jobs.leave_ready(tx, [head.job for head in heads], 0)
         grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left.values()]
         jobs.enter_leased(tx, grants, story.worker, Instant(tx.now + LEASE), "worker:1")
         taken = time.thread_time() - began

@@ -16,9 +16,11 @@ from mainspring.clock import HOUR, SECOND, Instant
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobRequest
+from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.store import Store, Transaction, catalog, events, export, jobs, lanes, rows, workers
+from mainspring.store import queues as store_queues
 from mainspring.store.mark import mark
 from mainspring.store.statements import ENGINES, ROOT, names, statement
 from tests.contract.engines import Bench
@@ -176,7 +178,7 @@ def test_every_call_binds_exactly_the_parameters_of_its_statement(recorded: set[
 
 def a_whole_life(story: Story) -> None:
     """Every verb of the store at least once."""
-    from mainspring.control import read
+    from mainspring.control import queues, read
 
     store = story.store
     store.write(mark)
@@ -212,6 +214,8 @@ def a_whole_life(story: Story) -> None:
     read.last_event(store)
     read.tasks(store)
     read.all_workers(store)
+    queues.change(store, "mail", QueueChange(limit=1), actor="ann")
+    store.write(lambda tx: store_queues.room(tx, {"mail": 1}))
     store.write(lambda tx: workers.set_pids(tx, story.worker, {}))
     store.read(lambda tx: workers.poll(tx, question(story, tx)))
     store.write(lambda tx: workers.beat_and_poll(tx, question(story, tx), WorkerState.ACTIVE, LEASE))
@@ -225,7 +229,7 @@ def question(story: Story, tx: Transaction) -> workers.Question:
 
 
 def jobs_lane(tx: Transaction) -> Any:
-    return lanes.all_lanes(tx)[0].id
+    return lanes.read_map(tx).lanes[0].id
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
@@ -233,7 +237,7 @@ def jobs_lane(tx: Transaction) -> Any:
 
 def public_functions() -> Iterator[str]:
     """``jobs.renew`` and its like: what the store offers to those above."""
-    for module in (jobs, lanes, workers, catalog, events):
+    for module in (jobs, lanes, workers, catalog, events, store_queues):
         for name, value in vars(module).items():
             if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_"):
                 yield f"{module.__name__.rpartition('.')[2]}.{name}"

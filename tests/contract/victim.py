@@ -73,7 +73,7 @@ def dispatches(store: Store, clock: HandClock, tell: Tell) -> None:
     timing = Timing(lease=LEASE, sweep=Duration(5 * SECOND), poll=SECOND, drain=SECOND)
     limits = Limits(2, 2)
     worker = store.write(register)
-    dispatch = Dispatch(store, clock, worker=worker, app="shop", queues=(), limits=limits, timing=timing)
+    dispatch = Dispatch(store, clock, worker=worker, app="shop", queues=(), labels={}, limits=limits, timing=timing)
     dispatch.add_runner(1, [task.name for task in read.tasks(store)])
     idle = 0
     while idle < 5:

@@ -37,7 +37,14 @@ class Working:
         self._tasks = {task.name: task for task in app.tasks.values()}
         self._store = store
         self._dispatch = Dispatch(
-            store, clock, worker=worker, app=app.name, queues=(), limits=Limits(slots=5, processes=5), timing=timing
+            store,
+            clock,
+            worker=worker,
+            app=app.name,
+            queues=(),
+            labels={},
+            limits=Limits(slots=5, processes=5),
+            timing=timing,
         )
         self._dispatch.add_runner(_RUNNER, list(self._tasks))
         self._bell = store.work_bell.listen(f"worker-{worker}")

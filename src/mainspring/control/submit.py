@@ -30,6 +30,7 @@ from mainspring.errors import (
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, catalog, rows
 from mainspring.store.catalog import Ground
+from mainspring.store.lanes import Kind
 from mainspring.transitions.born import Birth, born
 
 ATOMIC = 2_000
@@ -159,7 +160,7 @@ def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
     queue = task.queue if request.queue is None else checked_name(request.queue, "Queue")
     return Prepared(
         declaration=declared.text,
-        ground=Ground(task.name, queue, task.app, task.lodging, _policy(declared, request)),
+        ground=Ground(task.name, Kind(queue, task.app, task.lodging), _policy(declared, request)),
         priority=_priority(task.priority if request.priority is None else request.priority),
         delay=_length(request.delay, "delay") or Duration(0),
         run_at=instant(request.run_at) if request.run_at is not None else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -19,6 +20,11 @@ class WorkerState(StrEnum):
     DRAINING = "draining"
     STOPPED = "stopped"  # it said goodbye
     LOST = "lost"  # its heartbeat is overdue
+
+
+def may_take(requires: Mapping[str, str], cost: int, *, labels: Mapping[str, str], slots: int) -> bool:
+    """Whether a worker with these labels and slots may run jobs that require labels and cost so many slots each."""
+    return cost <= slots and requires.items() <= labels.items()
 
 
 class Worker(msgspec.Struct, frozen=True):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from mainspring.clock import Duration, Instant
@@ -13,9 +14,9 @@ from mainspring.domain.states import Cause
 from mainspring.domain.task import Lodging
 from mainspring.engine.held import Room
 from mainspring.engine.lending import NONE_LENT, Lent
-from mainspring.store import Transaction, jobs, lanes, rows
+from mainspring.store import Transaction, jobs, lanes, queues, rows
 from mainspring.store.jobs import Grant, Load, Move
-from mainspring.store.lanes import Lane
+from mainspring.store.lanes import Lane, Map
 
 
 class Claimed(NamedTuple):
@@ -23,7 +24,7 @@ class Claimed(NamedTuple):
 
     grant: Grant
     load: Load
-    lodging: Lodging
+    lane: Lane
     policy: rows.Policy
     details: str | None
 
@@ -31,13 +32,45 @@ class Claimed(NamedTuple):
 class Claims(NamedTuple):
     """The result of a look: what was claimed, whether more waits than fits, how many wait for a runner alone.
 
-    ``places``: by claimed job the one that has lent it its slot.
+    ``places``: by claimed job the one that has lent it its slot; ``stale``: nothing was, as the map of lanes is old.
     """
 
     jobs: list[Claimed]
     more: bool
     waits: Counter[Lodging]
     places: dict[JobId, JobId]
+    stale: bool = False
+
+
+class _Choice:
+    """What a look has found: jobs to claim with their lanes, whether more waits, how many only for a runner."""
+
+    def __init__(self, jobs: dict[JobId, Lane], waits: Counter[Lodging]) -> None:
+        self.jobs = jobs
+        self.waits = waits
+        self.more = False
+
+
+class Quota:
+    """How many more jobs may run of those queues that have a limit; the running ones are counted once."""
+
+    def __init__(self, tx: Transaction, wanted: Iterable[Lane]) -> None:
+        limits = {lane.queue: lane.limit for lane in wanted if lane.limit is not None}
+        self._left = queues.room(tx, limits) if limits else {}
+
+    def open(self, lane: Lane) -> bool:
+        """Whether one more of this lane may run."""
+        return self._left.get(lane.queue, 1) > 0
+
+    def take(self, lane: Lane) -> bool:
+        """One more of it will run. False, and nothing is taken, when none may."""
+        if lane.queue not in self._left:
+            return True
+        self._left[lane.queue] -= 1
+        return self._left[lane.queue] >= 0
+
+
+_IN_ORDER = itemgetter(0, 1, 2)
 
 
 def nothing(*, more: bool) -> Claims:
@@ -57,7 +90,7 @@ class Claimer:
     def claim(  # noqa: PLR0913
         self,
         tx: Transaction,
-        open_lanes: Sequence[Lane],
+        known_lanes: Map,
         room: Room,
         known: Sequence[str] | None,
         *,
@@ -69,14 +102,14 @@ class Claimer:
         ``known``: only these tasks; ``avoid``: jobs of which an older attempt still lives here, fenced; ``lent``: jobs
         for which there is a slot already.
         """
-        chosen, more, waits = self._choose(tx, open_lanes, room, known, avoid, lent.chosen)
-        chosen = lent.chosen | chosen
-        waits += lent.waits
-        if not chosen:
-            return Claims([], more, waits, {})
-        left, loads = jobs.leave_ready(tx, list(chosen))
-        grants: list[tuple[Grant, Load, Lodging]] = []
-        for job, lodging in chosen.items():
+        choice = self._choose(tx, known_lanes.lanes, room, known, avoid, lent)
+        if not choice.jobs:
+            return Claims([], choice.more, choice.waits, {})
+        left, loads = jobs.leave_ready(tx, list(choice.jobs), known_lanes.rules)
+        if not left:
+            return Claims([], True, choice.waits, {}, stale=True)
+        grants: list[tuple[Grant, Load, Lane]] = []
+        for job, lane in choice.jobs.items():
             row, load = left.get(job), loads[job]
             if row is None:
                 continue  # somebody else was faster
@@ -84,44 +117,52 @@ class Claimer:
                 failure = rows.text(Failure("Expired", "its stated expiry came before it could start"))
                 jobs.enter(tx, [Move(row, Cause.EXPIRE, self._actor, failure=failure)])
             else:
-                grants.append((Grant(row, tx.chance.claim_id()), load, lodging))  # type: ignore[arg-type]
+                grants.append((Grant(row, tx.chance.claim_id()), load, lane))  # type: ignore[arg-type]
         until = Instant(tx.now + self._lease)
         jobs.enter_leased(tx, [grant for grant, _, _ in grants], self._worker, until, self._actor)
-        return Claims([self._claimed(tx, *one) for one in grants], more, waits, lent.places)
+        return Claims([self._claimed(tx, *one) for one in grants], choice.more, choice.waits, lent.places)
 
-    def _choose(
+    def _choose(  # noqa: PLR0913, PLR0917
         self,
         tx: Transaction,
         open_lanes: Sequence[Lane],
         room: Room,
         known: Sequence[str] | None,
-        *others: Container[JobId],
-    ) -> tuple[dict[JobId, Lodging], bool, Counter[Lodging]]:
-        """The best jobs over all lanes, in order; whether more may wait than fits; how many wait for a runner alone."""
-        found, full = [], False
+        avoid: Container[JobId],
+        lent: Lent,
+    ) -> _Choice:
+        """The best jobs over all lanes, in order."""
+        found: list[tuple[int, Instant, JobId, Lane]] = []
         for lane in open_lanes:
-            limit = room.reach(lane.lodging)
-            full = full or not limit
+            limit = room.look(lane.lodging, lane.slots)
+            if limit and lane.limit is not None:
+                limit = min(limit, lane.limit)
             if limit:
-                found += [(*head, lane.lodging) for head in jobs.heads(tx, lane.id, limit, known)]
+                found += [(*head, lane) for head in jobs.heads(tx, lane.id, limit, known)]
         if len(open_lanes) > 1:
-            found.sort()
-        chosen: dict[JobId, Lodging] = {}
-        waits: Counter[Lodging] = Counter()
-        for _, _, job, lodging in found:
-            if any(job in other for other in others):
-                continue
-            if room.of(lodging):
-                room.take(lodging)
-                chosen[job] = lodging
-            elif waits[lodging] < room.reach(lodging):
-                waits[lodging] += 1
-        full = full or any(room.reach(lane.lodging) == 0 for lane in open_lanes) or len(chosen) < len(found)
-        return chosen, full, waits
+            found.sort(key=_IN_ORDER)
+        quota = Quota(tx, [*(lane for *_, lane in found), *lent.lanes.values()])
+        choice = _Choice({job: lane for job, lane in lent.lanes.items() if quota.take(lane)}, Counter(lent.waits))
+        for _, _, job, lane in found:
+            if job in avoid or job in lent.lanes or not quota.open(lane):
+                choice.more = True
+            elif room.of(lane.lodging, lane.slots):
+                quota.take(lane)
+                room.take(lane.lodging, lane.slots)
+                choice.jobs[job] = lane
+            else:
+                choice.more = True
+                if choice.waits[lane.lodging] < room.reach(lane.lodging, lane.slots):
+                    choice.waits[lane.lodging] += 1
+                elif room.short(lane.lodging, lane.slots):
+                    room.close()
+        full = (lane for lane in open_lanes if not quota.open(lane) or not room.reach(lane.lodging, lane.slots))
+        choice.more = choice.more or next(full, None) is not None
+        return choice
 
-    def _claimed(self, tx: Transaction, grant: Grant, load: Load, lodging: Lodging) -> Claimed:
+    def _claimed(self, tx: Transaction, grant: Grant, load: Load, lane: Lane) -> Claimed:
         policy = self._policies.get(load.policy)
         if policy is None:
             policy = self._policies[load.policy] = lanes.policy(tx, load.policy)
         details = jobs.last_details(tx, grant.left.job) if grant.left.attempt else None
-        return Claimed(grant, load, lodging, policy, details)
+        return Claimed(grant, load, lane, policy, details)

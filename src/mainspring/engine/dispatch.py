@@ -7,7 +7,7 @@ around it (worker/coordinator.py) moves the bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mainspring import faults
@@ -25,13 +25,13 @@ from mainspring.engine.enforce import Enforcer
 from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerView
 from mainspring.engine.intake import LogIntake
 from mainspring.engine.lending import Lending, Waits
+from mainspring.engine.reach import Reach
 from mainspring.engine.starting import start_frames
 from mainspring.engine.sweep import LeaseWatch
 from mainspring.engine.timing import Timing
 from mainspring.errors import InvalidDuration, StoreBusy, StoreCorrupt, StoreError, StoreReadOnly, StoreUnreachable
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, catalog, jobs, lanes, workers
-from mainspring.store.lanes import Lane
+from mainspring.store import Store, Transaction, jobs, workers
 from mainspring.store.workers import Poll, Question, SeenLease
 from mainspring.transitions.ended import Report, Settled, end, lose
 from mainspring.transitions.waiting import BATCH, expire, promote
@@ -58,6 +58,7 @@ class Dispatch:
         worker: WorkerId,
         app: str,
         queues: Sequence[str],
+        labels: Mapping[str, str],
         limits: Limits,
         timing: Timing,
         sweep_offset: Duration = Duration(0),
@@ -65,8 +66,6 @@ class Dispatch:
         self._store = store
         self._clock = clock
         self._worker = worker
-        self._app = app
-        self._queues = frozenset(queues)
         self._limits = limits
         self._timing = timing
         self._actor = f"worker:{worker}"
@@ -74,16 +73,13 @@ class Dispatch:
         self._watch = LeaseWatch(timing.sweep)
         self._custody = Custody()
         self._runners = self._custody.runners
+        self._reach = Reach(app, queues=queues, labels=labels, slots=limits.slots, runners=self._runners)
         self.held = self._custody.held
         self._enforcer = Enforcer(self._custody, clock)
         self._lending = Lending(self._custody)
         self._reports = Endings(clock)
         self._intake = LogIntake(store.logs, clock)
         self._details: dict[JobId, str] = {}
-        self._lanes: list[Lane] = []
-        self._lane_count = -1
-        self._catalog = ""
-        self._known: tuple[str, ...] | None = None
         self._hungry = True
         self._poll_at = clock.monotonic()
         self._renew_at = clock.monotonic()
@@ -102,7 +98,7 @@ class Dispatch:
         self._custody.add(RunnerView(number, lodging, frozenset(tasks)))
         self._fresh = True
         self._hungry = True
-        self._catalog = ""  # look again at which tasks the worker as a whole knows
+        self._reach.look_at_tasks_again()
         self._poll_at = self._renew_at = self._clock.monotonic()
 
     def remove_runner(self, number: int, failure: Failure, *, lost: bool = False) -> None:
@@ -287,19 +283,19 @@ class Dispatch:
     def _claim(self, tx: Transaction, room: Room) -> Claims:
         if self._draining_until is not None or not self._runners:
             return nothing(more=False)
-        if self._lane_count < 0:
-            self._read_lanes(tx)
-        lent = self._lending.choose(tx, self._lanes, room, self._known)
-        if not room.total and not lent.chosen and not lent.waits:
-            return nothing(more=True)  # still hungry: the next end makes room
-        return self._claimer.claim(tx, self._lanes, room, self._known, avoid=self.held, lent=lent)
+        self._reach.read(tx)
+        claims = self._claim_once(tx, room)
+        if claims.stale:
+            self._reach.read(tx, again=True)
+            self._lending.look_again()
+            claims = self._claim_once(tx, self._custody.room(self._limits))
+        return claims
 
-    def _read_lanes(self, tx: Transaction) -> None:
-        every = lanes.all_lanes(tx)
-        self._lane_count = len(every)
-        self._lanes = [
-            lane for lane in every if lane.app == self._app and (not self._queues or lane.queue in self._queues)
-        ]
+    def _claim_once(self, tx: Transaction, room: Room) -> Claims:
+        lent = self._lending.choose(tx, self._reach.map.lanes, room, self._reach.known)
+        if not room.total and not lent.lanes and not lent.waits:
+            return nothing(more=True)  # still hungry: the next end makes room
+        return self._claimer.claim(tx, self._reach.map, room, self._reach.known, avoid=self.held, lent=lent)
 
     # --- looking ----------------------------------------------------------------------------------------------
 
@@ -322,23 +318,11 @@ class Dispatch:
 
     def _question(self) -> Question:
         horizon = self._watch.horizon(self._clock.now())
-        return Question(self._worker, self._app, [lane.id for lane in self._lanes], horizon)
+        return Question(self._worker, self._reach.app, [lane.id for lane in self._reach.map.lanes], horizon)
 
     def _learn(self, tx: Transaction, found: Poll) -> Poll:
-        """Read what a look has shown to be new."""
-        if found.lanes != self._lane_count:
-            self._read_lanes(tx)
-            self._hungry = True
-        if found.catalog != self._catalog:
-            self._compare_catalog(tx, found.catalog)
+        self._hungry = self._reach.learn(tx, found) or self._hungry
         return found
-
-    def _compare_catalog(self, tx: Transaction, version: str) -> None:
-        """Claims need a filter by task only while the catalog names tasks that our runners don't know."""
-        self._catalog = version
-        ours = frozenset[str]().union(*(runner.tasks for runner in self._runners.values()))
-        foreign = set(catalog.of_app(tx, self._app)) - ours
-        self._known = tuple(sorted(ours)) if foreign else None
 
     def _overdue(self, poll: Poll | None, monotonic: Duration) -> list[SeenLease]:
         if poll is None or monotonic < self._sweep_from:
@@ -438,11 +422,12 @@ class Dispatch:
 
     def _start(self, claimed: Claimed, monotonic: Duration, place_of: JobId | None) -> None:
         left, claim = claimed.grant
-        runner = self._custody.runner_for(claimed.lodging)
-        held = Held(
-            left.job, claim, left.attempt + 1, claimed.load.task, runner.number, claimed.lodging, claimed.policy
-        )
-        held.place_of = place_of
+        lane = claimed.lane
+        runner = self._custody.runner_for(lane.lodging)
+        held = Held(left.job, claim, left.attempt + 1, claimed.load.task, runner.number, lane.lodging, claimed.policy)
+        held.place_of, held.slots = place_of, lane.slots
+        if place_of in self.held:
+            held.slots = max(lane.slots, self.held[place_of].slots)
         self.held[left.job] = held
         runner.jobs[left.job] = held
         room = LOG_LIMIT

@@ -20,8 +20,9 @@ class Held(msgspec.Struct):
     """One attempt that this worker runs.
 
     ``asked``: the outcome it was asked to end with; ``check_at``: when to look whether it heeded (monotonic);
-    ``place_of``: the job that lent it its slot; ``stuck``: only the end of its runner can end it; ``fenced``: its lease
-    is gone, nothing of it will be written.
+    ``place_of``: the job that lent it its slot; ``slots``: how many of the worker's are kept for it, and for those in
+    whose place it runs; ``stuck``: only the end of its runner can end it; ``fenced``: its lease is gone, nothing of it
+    will be written.
     """
 
     job: JobId
@@ -35,6 +36,7 @@ class Held(msgspec.Struct):
     asked: Outcome | None = None
     check_at: Duration | None = None
     place_of: JobId | None = None
+    slots: int = 1
     stuck: bool = False
     fenced: bool = False
 
@@ -100,14 +102,20 @@ ON_DEMAND = (Lodging.PROCESS, Lodging.ALONE)
 """Runners of these kinds are started when a job needs one; shared ones are there from the start."""
 
 
+def taken(held: Mapping[JobId, Held]) -> int:
+    """How many slots are in use. What was lent counts once, with whoever has it now."""
+    lenders = {one.place_of for one in held.values() if one.place_of is not None}
+    return sum(one.slots for job, one in held.items() if job not in lenders)
+
+
 class Room:
-    """How many more jobs may be claimed now, by kind of lodging."""
+    """How many more jobs may be claimed now, by kind of lodging and by the slots that each costs."""
 
     def __init__(self, limits: Limits, held: Mapping[JobId, Held], runners: Collection[RunnerView]) -> None:
         jobs = Counter(one.lodging for one in held.values())
         lent = [(one, held[one.place_of]) for one in held.values() if one.place_of is not None and one.place_of in held]
         jobs.subtract(one.lodging for one, lender in lent if one.lodging is lender.lodging)
-        self.total = max(0, limits.slots - len(held) + len(lent))
+        self.total = max(0, limits.slots - taken(held))
         allowed = {Lodging.SHARED: limits.slots, Lodging.PROCESS: limits.processes, Lodging.ALONE: limits.alone}
         self._left = {lodging: most - jobs[lodging] for lodging, most in allowed.items()}
         open_runners = Counter(runner.lodging for runner in runners if runner.open)
@@ -117,19 +125,32 @@ class Room:
             Lodging.ALONE: open_runners[Lodging.ALONE],
         }
 
-    def of(self, lodging: Lodging) -> int:
-        """How many more of this kind, in the runners that are open."""
-        return max(0, min(self.total, self._left[lodging], self._housed[lodging]))
+    def of(self, lodging: Lodging, slots: int = 1) -> int:
+        """How many more of this kind and cost, in the runners that are open."""
+        return max(0, min(self.total // slots, self._left[lodging], self._housed[lodging]))
 
-    def reach(self, lodging: Lodging) -> int:
-        """How many more of this kind, if all the runners were there that are started on demand."""
+    def reach(self, lodging: Lodging, slots: int = 1) -> int:
+        """How many more of this kind and cost, if all the runners were there that are started on demand."""
         if lodging not in ON_DEMAND:
-            return self.of(lodging)
-        return max(0, min(self.total, self._left[lodging]))
+            return self.of(lodging, slots)
+        return max(0, min(self.total // slots, self._left[lodging]))
 
-    def take(self, lodging: Lodging) -> None:
+    def short(self, lodging: Lodging, slots: int) -> bool:
+        """Whether one of them would fit, were it not that fewer slots are free than it costs."""
+        housed = lodging in ON_DEMAND or self._housed[lodging] > 0
+        return housed and self._left[lodging] > 0 and 0 < self.total < slots
+
+    def look(self, lodging: Lodging, slots: int) -> int:
+        """How many of them are worth looking at."""
+        return self.reach(lodging, slots) or int(self.short(lodging, slots))
+
+    def close(self) -> None:
+        """Nothing more is claimed: the slots that are free wait for others, until there are enough for the next job."""
+        self.total = 0
+
+    def take(self, lodging: Lodging, slots: int = 1) -> None:
         """One was claimed."""
-        self.total -= 1
+        self.total -= slots
         self._left[lodging] -= 1
         self._housed[lodging] -= 1
 
@@ -137,12 +158,13 @@ class Room:
         """Whether a runner of this kind takes one more job."""
         return self._housed[lodging] > 0
 
-    def may_lend(self, own: Lodging, other: Lodging) -> bool:
-        """Whether a job of one kind may take the slot of one of its own or another kind."""
-        return own is other or self._left[other] > 0
+    def may_lend(self, own: Lodging, other: Lodging, more: int = 0) -> bool:
+        """Whether a job of one kind may take the place of one of its own or another kind, and so many slots more."""
+        return (own is other or self._left[other] > 0) and more <= self.total
 
-    def lend(self, own: Lodging, other: Lodging) -> None:
+    def lend(self, own: Lodging, other: Lodging, more: int = 0) -> None:
         """It takes it."""
+        self.total -= more
         self._housed[other] -= 1
         if own is not other:
             self._left[other] -= 1
@@ -181,8 +203,8 @@ class Custody:
         return out
 
     def full(self, slots: int) -> bool:
-        """Whether all slots are in use; one that was lent counts once."""
-        return len(self.held) >= slots and sum(one.place_of not in self.held for one in self.held.values()) >= slots
+        """Whether all slots are in use."""
+        return taken(self.held) >= slots
 
     def room(self, limits: Limits) -> Room:
         """How many more jobs may be claimed now."""

@@ -21,10 +21,10 @@ Waits = Mapping[JobId, Sequence[JobId]]
 
 
 class Lent(NamedTuple):
-    """Jobs that start in the place of others: whose place each takes, its lodging; how many wait for a runner only."""
+    """Jobs that start in the place of others: whose place each takes, its lane; how many wait for a runner only."""
 
     places: dict[JobId, JobId]
-    chosen: dict[JobId, Lodging]
+    lanes: dict[JobId, Lane]
     waits: Counter[Lodging]
 
 
@@ -54,9 +54,9 @@ class Lending:
         if not self.due:
             return NONE_LENT
         self.due = False
-        lodging_of = {lane.id: lane.lodging for lane in lanes}
+        ours = {lane.id: lane for lane in lanes}
         places: dict[JobId, JobId] = {}
-        chosen: dict[JobId, Lodging] = {}
+        chosen: dict[JobId, Lane] = {}
         waits: Counter[Lodging] = Counter()
         lent = {held.place_of for held in self._custody.held.values()}
         for lender, awaited in self._waits.items():
@@ -64,14 +64,17 @@ class Lending:
             if owner is None or owner.asked is not None or lender in lent:
                 continue
             for job in awaited:
-                lane = None if job in chosen or job in self._custody.held else jobs.ready_lane(tx, job, known)
-                lodging = None if lane is None else lodging_of.get(lane)
-                if lodging is None or room.of(lodging) or not room.may_lend(owner.lodging, lodging):
-                    continue  # it is no job of ours, or it gets a slot of its own
-                if room.is_open(lodging):
-                    places[job], chosen[job] = lender, lodging
+                found = None if job in chosen or job in self._custody.held else jobs.ready_lane(tx, job, known)
+                lane = None if found is None else ours.get(found)
+                if lane is None or room.of(lane.lodging, lane.slots):
+                    continue  # it is no job of ours, or it gets slots of its own
+                more = max(0, lane.slots - owner.slots)
+                if not room.may_lend(owner.lodging, lane.lodging, more):
+                    continue
+                if room.is_open(lane.lodging):
+                    places[job], chosen[job] = lender, lane
                 else:
-                    waits[lodging] += 1
-                room.lend(owner.lodging, lodging)
+                    waits[lane.lodging] += 1
+                room.lend(owner.lodging, lane.lodging, more)
                 break
         return Lent(places, chosen, waits)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mainspring.domain.ids import LARGEST, LaneId
-from mainspring.domain.task import Catalog, Lodging, Task
+from mainspring.domain.task import Catalog, Task
 from mainspring.store import lanes, rows
+from mainspring.store.lanes import Kind
 from mainspring.store.transaction import Transaction
 
 
@@ -14,9 +15,7 @@ class Ground(NamedTuple):
     """What new jobs of one kind stand on; ``policy`` is a document."""
 
     task: str
-    queue: str
-    app: str
-    lodging: Lodging
+    kind: Kind
     policy: str
 
 
@@ -66,13 +65,11 @@ def declaration(tx: Transaction, name: str) -> str | None:
 
 def ground(tx: Transaction, wanted: Ground) -> tuple[str | None, LaneId, int]:
     """In one look the task's declaration, and the numbers of lane and policy, made when new."""
-    task, queue, app, lodging, document = wanted
-    values = {"task": task, "queue": queue, "app": app, "lodging": lodging.value, "document": document}
-    declared, lane, policy = tx.rows("task/ground", **values)[0]
+    declared, lane, policy = tx.rows("task/ground", task=wanted.task, document=wanted.policy, **wanted.kind.values())[0]
     if lane is None:
-        lane = lanes.intern(tx, queue, app, lodging)
+        lane = lanes.intern(tx, wanted.kind)
     if policy is None:
-        policy = lanes.intern_policy(tx, document)
+        policy = lanes.intern_policy(tx, wanted.policy)
     return declared, lane, policy
 
 

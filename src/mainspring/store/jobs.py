@@ -149,10 +149,13 @@ def leave_due_come(tx: Transaction, limit: int) -> list[tuple[Left, Instant]]:
     return [(_left_waiting(row, State(row[5])), row[6]) for row in found]
 
 
-def leave_ready(tx: Transaction, jobs: Sequence[JobId]) -> tuple[dict[JobId, Left], dict[JobId, Load]]:
-    """Take these jobs out of ready, for a claim; those that were there, and what is needed to run them."""
+def leave_ready(tx: Transaction, jobs: Sequence[JobId], rules: int) -> tuple[dict[JobId, Left], dict[JobId, Load]]:
+    """Take these jobs out of ready, for a claim; those that were there, and what is needed to run them.
+
+    None is taken when the rules of queues are not these any more.
+    """
     wanted = {"jobs": rows.text(jobs)}
-    left, loads = tx.together((moves.LEAVE[Place.READY, Cause.CLAIM], wanted), ("job/load", wanted))
+    left, loads = tx.together((moves.LEAVE[Place.READY, Cause.CLAIM], wanted | {"rules": rules}), ("job/load", wanted))
     return {row[0]: _left_waiting(row, State.QUEUED) for row in left}, {row[0]: Load(*row[1:]) for row in loads}
 
 

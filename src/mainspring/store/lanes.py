@@ -2,34 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from mainspring.domain.ids import LaneId
 from mainspring.domain.task import Lodging
+from mainspring.store import rows
 from mainspring.store.rows import Policy
 from mainspring.store.rows import policy as policy_row
 from mainspring.store.transaction import Transaction
 
 
+class Kind(NamedTuple):
+    """What jobs of one lane have in common; ``requires`` is JSON with its keys in order, ``slots`` what each costs."""
+
+    queue: str
+    app: str
+    lodging: Lodging
+    requires: str = "{}"
+    slots: int = 1
+
+    def values(self) -> dict[str, str | int]:
+        """As statements take them."""
+        return self._asdict() | {"lodging": Lodging(self.lodging).value}
+
+
 class Lane(NamedTuple):
-    """The unit of claiming: a queue, an app, and the kind of room that its jobs need."""
+    """The unit of claiming. ``limit`` and ``paused`` are of its queue."""
 
     id: LaneId
     queue: str
     app: str
     lodging: Lodging
+    requires: dict[str, str]
+    slots: int
+    limit: int | None = None
+    paused: bool = False
 
 
-def all_lanes(tx: Transaction) -> list[Lane]:
+class Map(NamedTuple):
+    """All lanes as they are under certain ``rules``; a claim by other rules than the present ones takes nothing."""
+
+    lanes: Sequence[Lane]
+    rules: int
+
+    @property
+    def version(self) -> str:
+        """What a poll says as long as there is no other map."""
+        return f"{len(self.lanes)}/{self.rules}"
+
+
+def read_map(tx: Transaction) -> Map:
     """Every lane."""
-    return [Lane(LaneId(row[0]), row[1], row[2], Lodging(row[3])) for row in tx.rows("lane/all")]
+    found = tx.rows("lane/all")
+    lanes = [
+        Lane(LaneId(id_), queue, app, Lodging(lodging), rows.pairs(requires), slots, most, bool(paused))
+        for id_, queue, app, lodging, requires, slots, most, paused, _ in found
+    ]
+    return Map(lanes, found[0][-1] if found else 0)
 
 
-def intern(tx: Transaction, queue: str, app: str, lodging: Lodging) -> LaneId:
+def intern(tx: Transaction, kind: Kind) -> LaneId:
     """The number of a lane, made when it is new."""
-    found = tx.row("lane/find", queue=queue, app=app, lodging=lodging.value)
+    values = kind.values()
+    found = tx.row("lane/find", **values)
     if found is None:
-        found = tx.rows("lane/insert", queue=queue, app=app, lodging=lodging.value)[0]
+        found = tx.rows("lane/insert", **values)[0]
     return LaneId(found[0])
 
 
@@ -39,9 +77,9 @@ def lodging_of(tx: Transaction, lane: LaneId) -> Lodging:
 
 
 def sibling(tx: Transaction, lane: LaneId, lodging: Lodging) -> LaneId:
-    """The lane of the same queue and app with another kind of room."""
-    queue, app, present = tx.rows("lane/one", lane=lane)[0]
-    return lane if present == lodging else intern(tx, queue, app, lodging)
+    """The lane that differs only in its kind of room."""
+    present = Kind(*tx.rows("lane/one", lane=lane)[0])
+    return lane if present.lodging == lodging.value else intern(tx, present._replace(lodging=lodging))
 
 
 def intern_policy(tx: Transaction, document: str) -> int:

@@ -91,16 +91,19 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/tally": ("charge", "attempts"),
     "job/unfinished_descendants": ("id",),
     "job/where": ("state", "attempt"),
-    "lane/all": ("id", "queue", "app", "lodging"),
+    "lane/all": ("id", "queue", "app", "lodging", "requires", "slots", "most", "paused", "rules"),
     "lane/find": ("id",),
     "lane/insert": ("id",),
-    "lane/one": ("queue", "app", "lodging"),
+    "lane/one": ("queue", "app", "lodging", "requires", "slots"),
     "log/after": ("seq", "attempt", "at", "stream", "level", "text"),
     "log/last": ("job", "seq"),
     "log/size": ("bytes", "seq"),
     "policy/find": ("id",),
     "policy/insert": ("id",),
     "policy/one": ("document",),
+    "queue/all": ("name", "most", "paused_at", "paused_by", "note", "queued", "scheduled", "retrying", "running"),
+    "queue/rule": ("most", "paused_at", "paused_by", "note"),
+    "queue/running": _COUNT,
     "schema/exists": ("schemas",),
     "schema/foreign": ("tables",),
     "schema/known": ("tables",),
@@ -185,9 +188,10 @@ def shown(column: str | None) -> Any:
         return column
 
 
-def _tags(column: str | None) -> dict[str, str]:
-    tags = shown(column)
-    return tags if isinstance(tags, dict) else {}
+def pairs(column: str | None) -> dict[str, str]:
+    """A column of texts by name; one that was spoiled by hand holds none."""
+    found = shown(column)
+    return found if isinstance(found, dict) else {}
 
 
 def failure(column: str | None) -> Failure | None:
@@ -238,7 +242,7 @@ def job(row: Row) -> Job:
         finished_at=finished,
         expires_at=expires,
         worker=worker_,
-        tags=_tags(tags),
+        tags=pairs(tags),
         meta=shown(meta),
         parent=parent,
         replay_of=replay_of,

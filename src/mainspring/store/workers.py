@@ -45,7 +45,7 @@ class Poll(NamedTuple):
     cancels: list[tuple[JobId, ClaimId]]
     expiring: list[SeenLease]
     next_expiry: Instant | None
-    lanes: int
+    lanes: str
     catalog: str
 
 

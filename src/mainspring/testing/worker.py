@@ -39,6 +39,7 @@ class WorkerPlan(msgspec.Struct, frozen=True):
     processes: int = 32
     runners: int = 1
     queues: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
 
 
 class Host(Protocol):
@@ -214,7 +215,7 @@ class SimulatedWorker:
                 code_hash=declared.code_hash,
                 version=BINARY,
                 queues=plan.queues,
-                labels={},
+                labels=plan.labels,
                 slots=plan.slots,
                 tasks=[task.name for task in declared.tasks],
                 pids={},
@@ -236,6 +237,7 @@ class SimulatedWorker:
             worker=self.id,
             app=declared.app,
             queues=plan.queues,
+            labels=plan.labels,
             limits=Limits(plan.slots, min(plan.processes, plan.slots)),
             timing=plan.timing,
             sweep_offset=from_seconds(seconds(plan.timing.sweep) * self._chance.fraction()),

@@ -348,6 +348,7 @@ class Coordinator:
             worker=self._worker,
             app=declared.app,
             queues=options.queues,
+            labels=options.labels,
             limits=Limits(options.slots, min(options.processes, options.slots), max(4, os.cpu_count() or 1)),
             timing=Timing(options.lease, options.sweep, options.poll, options.drain),
             sweep_offset=from_seconds(seconds(options.sweep) * self._chance.fraction()),

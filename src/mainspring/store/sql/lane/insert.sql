@@ -1,2 +1,2 @@
 -- Intern a lane.
-insert into lane (queue, app, lodging) values (:queue, :app, :lodging) returning id
+insert into lane (queue, app, lodging, requires, slots) values (:queue, :app, :lodging, :requires, :slots) returning id

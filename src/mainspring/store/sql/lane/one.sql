@@ -1,2 +1,2 @@
 -- What a lane stands for.
-select queue, app, lodging from lane where id = :lane
+select queue, app, lodging, requires, slots from lane where id = :lane

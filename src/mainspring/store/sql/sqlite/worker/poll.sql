@@ -5,5 +5,5 @@ select
   (select json_group_array(json_array(job, claim)) from lease where worker = :worker and cancel_at is not null) as cancels,
   (select json_group_array(json_array(job, claim, until)) from lease where until < :horizon) as expiring,
   (select min(at) from expiry) as next_expiry,
-  (select count(*) from lane) as lanes,
+  (select count(*) || '/' || coalesce((select next from counter where name = 'rules'), 0) from lane) as lanes,
   (select coalesce(max(generation), 0) || '/' || count(*) from task where app = :app) as catalog

@@ -1,0 +1,45 @@
+"""What people ask of queues: look at them, pause and resume them, set how many of their jobs may run."""
+
+from __future__ import annotations
+
+from mainspring.domain.queue import Queue, QueueChange, changed
+from mainspring.errors import UnknownQueue
+from mainspring.store import Store, Transaction, catalog, queues, workers
+
+
+def listed(store: Store) -> list[Queue]:
+    """Every queue that a job, a task, a worker or an operator has named, by name."""
+    return store.read(_all)
+
+
+def one(store: Store, name: str) -> Queue:
+    """One queue. Raises UnknownQueue."""
+    return store.read(lambda tx: _one(tx, name))
+
+
+def change(store: Store, name: str, wanted: QueueChange, *, actor: str) -> Queue:
+    """Change what is said of a queue; workers hold to it with their next claim. Raises UnknownQueue, InvalidOption."""
+    one(store, name)
+
+    def work(tx: Transaction) -> None:
+        rule = queues.rule(tx, name)
+        new = changed(rule, wanted, by=actor, now=tx.now)
+        if new != rule:
+            queues.put_rule(tx, name, new)
+
+    store.write(work, rings=store.work_bell)
+    return one(store, name)
+
+
+def _all(tx: Transaction) -> list[Queue]:
+    found = {queue.name: queue for queue in queues.all_queues(tx)}
+    named = {task.queue for task in catalog.tasks(tx)}
+    named.update(*(worker.queues for worker in workers.all_workers(tx)))
+    return sorted([*found.values(), *(Queue(name) for name in named - set(found))], key=lambda queue: queue.name)
+
+
+def _one(tx: Transaction, name: str) -> Queue:
+    found = {queue.name: queue for queue in _all(tx)}
+    if name not in found:
+        raise UnknownQueue(name, found)
+    return found[name]

@@ -1,0 +1,47 @@
+"""Queues in the store: what operators say of them, and how many of their jobs run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from mainspring.domain.queue import Queue, Rule
+from mainspring.store.transaction import Transaction
+
+
+def all_queues(tx: Transaction) -> list[Queue]:
+    """Every queue that a job or an operator has named, by name."""
+    return [Queue(*row) for row in tx.rows("queue/all")]
+
+
+def rule(tx: Transaction, name: str) -> Rule:
+    """What operators have said of a queue."""
+    found = tx.row("queue/rule", queue=name)
+    return Rule() if found is None else Rule(*found)
+
+
+def put_rule(tx: Transaction, name: str, wanted: Rule) -> None:
+    """Say this of a queue. Claims by what was said before take nothing from now on."""
+    tx.rows("queue/rules_change")
+    tx.rows(
+        "queue/put",
+        queue=name,
+        most=wanted.limit,
+        paused_at=wanted.paused_at,
+        paused_by=wanted.paused_by,
+        note=wanted.note,
+    )
+
+
+def room(tx: Transaction, limits: Mapping[str, int]) -> dict[str, int]:
+    """By queue, how many more of its jobs may run under these limits; it stays true until the transaction ends."""
+    return {name: max(0, limits[name] - _running(tx, name)) for name in _in_one_order(limits)}
+
+
+def _in_one_order(names: Iterable[str]) -> list[str]:
+    """So that two who count several never wait for each other."""
+    return sorted(names)
+
+
+def _running(tx: Transaction, name: str) -> int:
+    tx.rows("queue/count_next", queue=name)
+    return int(tx.rows("queue/running", queue=name)[0][0])

@@ -64,7 +64,7 @@ def test_what_nobody_sweeps_is_a_warning_after_a_minute(story: Story) -> None:
 
 @pytest.mark.parametrize("bench", ["postgres"], indirect=True)
 def test_a_foreign_snapshot_is_told_with_its_process_and_age(story: Story, bench: Bench) -> None:
-    with psycopg.connect(bench.url, application_name="the report") as stranger:  # type: ignore[attr-defined]
+    with psycopg.connect(bench.url, application_name="the report") as stranger:
         stranger.execute("set transaction isolation level repeatable read")
         stranger.execute("select 1")
         assert found(story.store)["snapshots"].level is Level.OK, "it is young"
@@ -77,7 +77,7 @@ def test_a_foreign_snapshot_is_told_with_its_process_and_age(story: Story, bench
 def test_an_index_that_the_server_gave_up_is_damage(story: Story, bench: Bench) -> None:
     story.bring(State.SUCCEEDED)
     story.bring(State.SUCCEEDED)
-    with psycopg.connect(bench.url, autocommit=True) as hand:  # type: ignore[attr-defined]
+    with psycopg.connect(bench.url, autocommit=True) as hand:
         with pytest.raises(psycopg.errors.UniqueViolation):
             hand.execute("create unique index concurrently twice on mainspring.job (task)")
         integrity = found(story.store)["integrity"]

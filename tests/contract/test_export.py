@@ -76,7 +76,7 @@ def test_an_export_whose_connection_is_cut_says_so_and_repeats_nothing(story: St
 
     def take(job: Job, tried: list[Attempt]) -> None:
         if not found:
-            with psycopg.connect(bench.url, autocommit=True) as hand:  # type: ignore[attr-defined]
+            with psycopg.connect(bench.url, autocommit=True) as hand:
                 hand.execute(
                     "select pg_terminate_backend(pid) from pg_stat_activity "
                     "where datname = current_database() and pid <> pg_backend_pid()"

@@ -14,6 +14,7 @@
     ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
     ├─ AddressUnavailable      503  exit 5   the server can't listen there
     ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy
+    │                                        OutcomeUnknown 504: not known whether the change was made
     │                                        NoDatabase  SchemaTooNew  SchemaTooOld  EngineTooOld
     │                                        NetworkFilesystem
     ├─ OutputFailed                 exit 74  an answer could not be written where it was wanted; CLI only
@@ -342,6 +343,19 @@ class StoreUnreachable(StoreError):
     code = "store_unreachable"
 
 
+class OutcomeUnknown(StoreUnreachable):
+    """The way to the database was lost amid a commit, and whether it was stored could not be found out."""
+
+    code = "outcome_unknown"
+    http_status = 504
+
+    def __init__(self, path: object) -> None:
+        super().__init__(
+            f"The connection to {path} was lost amid a commit; whether it was stored is not known.",
+            remedy="Look whether it is there before you do it again.",
+        )
+
+
 class NoDatabase(StoreUnreachable):
     """A question was asked of a place where no database is; none is made for it."""
 
@@ -371,6 +385,10 @@ class StoreBusy(StoreError):
     """The lock was not free within the time-out, or the disk is full; nothing was changed and it may be retried."""
 
     code = "store_busy"
+
+
+STORE_AWAY = (StoreBusy, StoreUnreachable, StoreReadOnly, StoreCorrupt)
+"""The store as a whole takes nothing now; nothing is said against what was asked of it."""
 
 
 class SchemaTooNew(StoreError):

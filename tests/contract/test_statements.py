@@ -209,6 +209,7 @@ def a_whole_life(story: Story) -> None:
     story.cancel(story.submit(delay="1d"))
     story.cancel(story.running())
     store.read(lambda tx: lanes.policy(tx, 1))
+    store.read(lambda tx: jobs.leased_by(tx, story.worker))
     read.history(store, after=0, job=child, kinds=("queued",), limit=5)
     read.history(store, after=0, job=None, kinds=(), limit=5)
     read.last_event(store)

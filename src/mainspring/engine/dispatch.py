@@ -19,6 +19,7 @@ from mainspring.domain.logline import LOG_LIMIT
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimed, Claimer, Claims, nothing
+from mainspring.engine.doubts import Doubts
 from mainspring.engine.downfall import Downfall
 from mainspring.engine.endings import Endings
 from mainspring.engine.enforce import Enforcer
@@ -29,7 +30,7 @@ from mainspring.engine.reach import Reach
 from mainspring.engine.starting import start_frames
 from mainspring.engine.sweep import LeaseWatch
 from mainspring.engine.timing import Timing
-from mainspring.errors import InvalidDuration, StoreBusy, StoreCorrupt, StoreError, StoreReadOnly, StoreUnreachable
+from mainspring.errors import STORE_AWAY, InvalidDuration, OutcomeUnknown, StoreError
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, jobs, workers
 from mainspring.store.workers import Poll, Question, SeenLease
@@ -77,6 +78,7 @@ class Dispatch:
         self.held = self._custody.held
         self._enforcer = Enforcer(self._custody, clock)
         self._lending = Lending(self._custody)
+        self._doubts = Doubts(worker)
         self._reports = Endings(clock)
         self._intake = LogIntake(store.logs, clock)
         self._details: dict[JobId, str] = {}
@@ -211,7 +213,7 @@ class Dispatch:
         room = self._custody.room(self._limits)
 
         def work(tx: Transaction) -> tuple[Settled, tuple[set[JobId], Poll] | None, list[JobId], Claims, int]:
-            settled = end(tx, reports, self._actor)
+            settled = end(tx, [*reports, *self._doubts.unheard(tx, self.held.values(), reports)], self._actor)
             renewed = self._renew(tx, reports) if need.renew else None
             lost = lose(tx, need.overdue, self._actor) if need.overdue else []
             promoted = promote(tx, self._actor) if need.promote else 0
@@ -230,7 +232,8 @@ class Dispatch:
             settled, renewed, lost, claims, promoted = self._store.write(
                 work, before=FaultPoint.DISPATCH_BEFORE_COMMIT, after=FaultPoint.DISPATCH_AFTER_COMMIT
             )
-        except (StoreBusy, StoreUnreachable, StoreReadOnly, StoreCorrupt):
+        except STORE_AWAY as error:
+            self._doubts.open |= isinstance(error, OutcomeUnknown)
             raise
         except StoreError:
             self._end_one_by_one()
@@ -241,7 +244,8 @@ class Dispatch:
         self._hungry = claims.more or self._again if (need.claim or promoted or lost) else self._hungry
         self._custody.out.news |= bool(reports or lost or claims.jobs or promoted)
         self._custody.want(claims.waits)
-        self._tell_settled(settled)
+        if not self._doubts.settled():  # else what is refused now may have been recorded by the commit in doubt
+            self._tell_settled(settled)
         self._expect(settled, monotonic)
         if renewed is not None:
             self._renewed(*renewed, monotonic)

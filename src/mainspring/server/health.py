@@ -90,7 +90,8 @@ class Health:
             return (True, "ok"), asked.result(seconds(STORE_PATIENCE))
         except TimeoutError:
             asked.cancel()
-            return (False, f"did not answer within {seconds(STORE_PATIENCE):.0f} s"), None
+            known = f": {self._sweeper.error}" if self._sweeper.error else ""
+            return (False, f"did not answer within {seconds(STORE_PATIENCE):.0f} s{known}"), None
         except MainspringError as error:
             return (False, str(error)), None
 

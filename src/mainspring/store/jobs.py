@@ -264,6 +264,11 @@ def renew(tx: Transaction, pairs: Iterable[tuple[JobId, ClaimId]], until: Instan
     return {row[0] for row in tx.many("job/renew", [(until, job, claim) for job, claim in pairs])}
 
 
+def leased_by(tx: Transaction, worker: WorkerId) -> list[tuple[JobId, ClaimId, LaneId]]:
+    """The claims of a worker, whether it knows them or not."""
+    return [(job, claim, lane) for job, claim, lane in tx.rows("job/leased_by", worker=worker)]
+
+
 def mark_cancel(tx: Transaction, job: JobId, actor: str) -> bool:
     """Ask the holder of the lease to stop. False when the job does not run."""
     return bool(tx.rows("job/mark_cancel", job=job, actor=actor))

@@ -1,6 +1,6 @@
 """The PostgreSQL engine: short transactions, each sent as a pipeline, on sessions that carry nothing over.
 
-Rules (docs/decisions/0015): whatever holds for a transaction is set with its BEGIN, so that a transaction-mode pooler
+Rules (docs/decisions/0018): whatever holds for a transaction is set with its BEGIN, so that a transaction-mode pooler
 may stand between; the time is the server's; conflicts and lost connections are tried again, and a commit whose answer
 was lost is asked for by its number before anything is repeated.
 """
@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
@@ -20,7 +20,7 @@ from psycopg.pq import TransactionStatus
 
 from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
-from mainspring.errors import StoreError, StoreUnreachable
+from mainspring.errors import OutcomeUnknown, StoreBusy, StoreError
 from mainspring.store.postgres_errors import CONFLICTS, STALE, is_outage, store_error
 from mainspring.store.postgres_place import Place
 from mainspring.store.postgres_session import Session, Sessions, array
@@ -42,11 +42,17 @@ _OUTCOME_PATIENCE = Duration(10 * SECOND)
 
 
 class Limits(NamedTuple):
-    """What a transaction may take before the server ends it, in PostgreSQL's words."""
+    """What a transaction may take before the server ends it, in PostgreSQL's words.
+
+    ``idle``: between two statements of a transaction, where only our own code runs; a process that was stopped there
+    must lose its locks before those who wait for them lose patience. ``answer``: how long we wait for one; longer than
+    the server may take, so that its own word comes first.
+    """
 
     statement: str = "30s"
     lock: str = "10s"
-    idle: str = "30s"
+    idle: str = "5s"
+    answer: Duration = Duration(35 * SECOND)
 
 
 _LIMITS = Limits()
@@ -55,10 +61,13 @@ _LIMITS = Limits()
 class PostgresTransaction:
     """One transaction, or one look. Statements that answer nothing are sent on and checked with the next that does."""
 
-    __slots__ = ("_begun", "_connection", "_now", "_space", "chance")
+    __slots__ = ("_begun", "_connection", "_now", "_pipeline", "_space", "chance")
 
-    def __init__(self, engine: PostgresEngine, connection: psycopg.Connection[Any], begun: _Begun) -> None:
+    def __init__(
+        self, engine: PostgresEngine, connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline, begun: _Begun
+    ) -> None:
         self._connection = connection
+        self._pipeline = pipeline
         self._begun = begun
         self._now = engine.given_now()
         self._space = engine.place.space
@@ -74,7 +83,12 @@ class PostgresTransaction:
     def rows(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
         """Run a statement by name and return all rows; ``:now`` and ``:space`` are bound by themselves."""
         cursor = self._send(name, values)
-        return cursor.fetchall() if statement(name, "postgres").answers else []
+        return self._answer(cursor) if statement(name, "postgres").answers else []
+
+    def _answer(self, cursor: psycopg.Cursor[Any]) -> list[tuple[Any, ...]]:
+        """Wait for it. With a sync, as the server counts the time that a client idles only behind one."""
+        self._pipeline.sync()
+        return cursor.fetchall()
 
     def _send(self, name: str, values: dict[str, Any]) -> psycopg.Cursor[Any]:
         parameters = statement(name, "postgres").parameters
@@ -97,11 +111,13 @@ class PostgresTransaction:
             return []
         values = dict(zip(found.parameters, map(array, columns), strict=True))
         cursor = self._connection.execute(formatted(name), values)
-        return cursor.fetchall() if found.answers else []
+        return self._answer(cursor) if found.answers else []
 
     def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order, for one wait; the rows of each."""
-        return [cursor.fetchall() for cursor in [self._send(name, values) for name, values in asked]]
+        cursors = [self._send(name, values) for name, values in asked]
+        self._pipeline.sync()
+        return [cursor.fetchall() for cursor in cursors]
 
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising; others may take some in between."""
@@ -109,34 +125,39 @@ class PostgresTransaction:
 
 
 class _Begun:
-    """The answer to BEGIN, read when needed: the number of the transaction and the time."""
+    """The answer to BEGIN, read when needed: start of the server, number of the transaction, the time."""
 
-    def __init__(self, cursor: psycopg.Cursor[Any], clock: ServerClock) -> None:
+    def __init__(self, cursor: psycopg.Cursor[Any], pipeline: psycopg.Pipeline, clock: ServerClock) -> None:
         self._cursor = cursor
+        self._pipeline = pipeline
         self._clock = clock
+        self._sent = clock.monotonic()
         self._row: tuple[Any, ...] = ()
 
     def _read(self) -> tuple[Any, ...]:
         if not self._row:
+            self._pipeline.sync()
             self._row = self._cursor.fetchall()[0]
-            self._clock.heard(Instant(self._row[-1]))
+            self._clock.heard(Instant(self._row[-1]), self._sent)
         return self._row
 
     def now(self) -> Instant:
         return Instant(self._read()[-1])
 
-    def number(self) -> str:
-        return str(self._read()[-2])
+    def identity(self) -> tuple[str, str]:
+        """Start of the server and number of the transaction, which no other pair repeats."""
+        started, number, _ = self._read()[-3:]
+        return started, number
 
 
-class _OutcomeUnknown(Exception):
+class _Unanswered(Exception):
     """The connection was lost between COMMIT and its answer. ``value``: what the work had returned."""
 
-    def __init__(self, number: str, started: str, value: object) -> None:
-        super().__init__(number)
-        self.number = number
-        self.started = started
+    def __init__(self, identity: tuple[str, str], value: object, error: psycopg.Error) -> None:
+        super().__init__(*identity)
+        self.started, self.number = identity
         self.value = value
+        self.error = error
 
 
 class PostgresEngine:
@@ -168,7 +189,7 @@ class PostgresEngine:
         self._local = threading.local()
         self._closed = False
         self._inherited = False
-        self.sessions = Sessions(place)
+        self.sessions = Sessions(place, limits.answer)
         _engines.add(self)
 
     # --- transactions -----------------------------------------------------------------------------------------
@@ -177,7 +198,8 @@ class PostgresEngine:
         """Run ``work`` in a write transaction and return its value once the commit is durable.
 
         ``work`` may run several times, of which the last counts. ``durable`` false: a crash of the server may lose the
-        last moments (job output). Raises what ``work`` raised, with nothing changed.
+        last moments (job output). Raises what ``work`` raised, with nothing changed, and the StoreError that fits, also
+        with nothing changed but for OutcomeUnknown.
         """
         if getattr(self._local, "writing", False):
             raise StoreError("A write can't begin inside another transaction.", remedy="Do it in the same one.")
@@ -193,33 +215,36 @@ class PostgresEngine:
         return self._again(lambda: self._read(work, begin))
 
     def _write(self, work: Work[T], before_commit: Callable[[], None] | None, *, durable: bool) -> T:
-        done: list[tuple[str, T]] = []
+        done: list[tuple[tuple[str, str], T]] = []
         with self.lent() as session:
             connection = session.connection
             try:
-                with connection.pipeline():
+                with session.pipeline() as pipeline:
                     connection.execute("begin")
-                    begun = _Begun(self._set_up(connection, "session/begin_write", durable=durable), self._server_clock)
+                    cursor = self._set_up(connection, "session/begin_write", durable=durable)
                     if durable:
                         connection.execute(formatted("event/announce"), {"space": self.place.space})
-                    value = work(PostgresTransaction(self, connection, begun))
+                    begun = _Begun(cursor, pipeline, self._server_clock)
+                    value = work(PostgresTransaction(self, connection, pipeline, begun))
                     if before_commit is not None:
                         before_commit()
-                    done.append((begun.number(), value))
-                    connection.execute("commit")
+                    done.append((begun.identity(), value))
+                    ended = connection.execute("commit")
             except psycopg.Error as error:
                 if done and is_outage(error):
-                    raise _OutcomeUnknown(done[0][0], session.started, done[0][1]) from error
+                    raise _Unanswered(*done[0], error) from error
                 raise
+            if ended.statusmessage != "COMMIT":
+                raise StoreError(f"{self.path} rolled a transaction back, as a statement in it had failed.")
             return value
 
     def _read(self, work: Work[T], begin: str) -> T:
         with self.lent() as session:
             connection = session.connection
-            with connection.pipeline():
+            with session.pipeline() as pipeline:
                 connection.execute(begin)
-                begun = _Begun(self._set_up(connection, "session/begin_read"), self._server_clock)
-                value = work(PostgresTransaction(self, connection, begun))
+                begun = _Begun(self._set_up(connection, "session/begin_read"), pipeline, self._server_clock)
+                value = work(PostgresTransaction(self, connection, pipeline, begun))
                 connection.execute("commit")
             return value
 
@@ -265,63 +290,84 @@ class PostgresEngine:
 
     def _again(self, once: Callable[[], T]) -> T:
         """Do it, and again after a conflict or an outage, within our patience."""
-        tries = races = 0
         began = self._server_clock.monotonic()
+        tries = races = 0
         while True:
             self._check_usable()
             tries += 1
             try:
                 return once()
-            except _OutcomeUnknown as unknown:
+            except _Unanswered as lost:
                 self.sessions.forget_idle()
-                if self._was_committed(unknown):
-                    return unknown.value  # type: ignore[return-value]
-            except psycopg.errors.UniqueViolation as error:
+                if self._was_committed(lost):
+                    return lost.value  # type: ignore[return-value]
+                error = lost.error
+            except psycopg.errors.UniqueViolation as violation:
                 races += 1
-                if races > _RACES:
-                    raise store_error(self.path, error) from error
-                continue
-            except psycopg.Error as error:
-                waited = self._server_clock.monotonic() - began
-                if isinstance(error, (*CONFLICTS, *STALE)):
-                    hopeless = tries >= _MOST_TRIES
-                else:
-                    hopeless = not is_outage(error) or (waited >= self._patience and tries > 1)
-                    self.sessions.forget_idle()
-                if hopeless:
-                    raise store_error(self.path, error) from error
+                if races <= _RACES:
+                    continue
+                raise store_error(self.path, violation) from violation
+            except psycopg.Error as failure:
+                error = failure
+            if not self._hopeful(error, tries, began):
+                raise store_error(self.path, error) from error
             self._pause(tries)
+
+    def _hopeful(self, error: psycopg.Error, tries: int, began: Duration) -> bool:
+        """Whether another try may go better."""
+        if isinstance(error, (*CONFLICTS, *STALE)):
+            return tries < _MOST_TRIES
+        if not is_outage(error):
+            return False
+        self.sessions.forget_idle()  # a session that had died unnoticed is no outage: the next one is a new one
+        return tries == 1 or self._server_clock.monotonic() - began < self._patience
 
     def _pause(self, tries: int) -> None:
         """Longer each time, and never the same for two that got in each other's way."""
         longest = min(_LONGEST_PAUSE, _FIRST_PAUSE << min(tries - 1, 10))
         self._server_clock.wait(Duration(round(longest * self.chance.fraction())))
 
-    def _was_committed(self, unknown: _OutcomeUnknown) -> bool:
-        """Ask what became of a transaction. Raises StoreUnreachable when that can't be told.
-
-        After a crash of the server a number that had not reached its log may have been given to another transaction; so
-        then only "not committed" can be believed.
-        """
+    def _was_committed(self, lost: _Unanswered) -> bool:
+        """Ask what became of a transaction. Raises OutcomeUnknown when that can't be told."""
         began = self._server_clock.monotonic()
         tries = 0
-        while self._server_clock.monotonic() - began < _OUTCOME_PATIENCE:
+        verdict: bool | None = None
+        while verdict is None and self._server_clock.monotonic() - began < _OUTCOME_PATIENCE:
+            if tries:
+                self._pause(tries)
             tries += 1
-            with suppress(psycopg.Error), self.lent() as session:
-                row = session.connection.execute(formatted("session/outcome"), {"number": unknown.number}).fetchone()
-                status, started = row or (None, "")
-                same = started == unknown.started
-                if status == "committed" and same:
-                    return True
-                if status == "committed":
-                    break
-                if status != "in progress" or not same:
-                    return False
-            self._pause(tries)
-        raise StoreUnreachable(
-            f"The connection to {self.path} was lost amid a commit, and whether it was stored can't be told.",
-            remedy="Look whether it is there before doing it again.",
-        ) from unknown.__cause__
+            try:
+                with self.lent() as session:
+                    verdict, final = self._outcome(session, lost, end_it=tries > 1)
+            except (psycopg.Error, StoreBusy):
+                continue
+            if final:
+                break
+        if verdict is not None:
+            return verdict
+        raise OutcomeUnknown(self.path) from lost.error
+
+    def _outcome(self, session: Session, lost: _Unanswered, *, end_it: bool) -> tuple[bool | None, bool]:
+        """Whether a transaction was committed, None for unknown, and whether it makes no sense to ask again.
+
+        A number that had not reached the log of a server that crashed is given away again. One that was committed had
+        reached it, so "not committed" is always true; "committed" only from the server that the transaction was in.
+        ``end_it``: a transaction that is still open waits for a COMMIT that will not come, and holds its locks.
+        """
+        asked = {"number": lost.number}
+        try:
+            row = session.connection.execute(formatted("session/outcome"), asked).fetchone()
+        except psycopg.errors.InvalidParameterValue:
+            return False, True  # not given away yet
+        status, started = row or (None, "")
+        same = started == lost.started
+        if status == "aborted" or (status == "in progress" and not same):
+            return False, True
+        if status == "in progress":
+            if end_it:
+                session.connection.execute(formatted("session/end_transaction"), asked)
+            return None, False
+        return (True if status == "committed" and same else None), True
 
     # --- life -------------------------------------------------------------------------------------------------
 

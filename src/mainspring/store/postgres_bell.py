@@ -26,6 +26,11 @@ _LONGEST_PAUSE = Duration(5 * SECOND)
 _PATIENCE = 2.0
 """Seconds in which a notification of our own should come back."""
 
+_SILENCE = 10.0
+"""Seconds of silence after which we ask whether anybody is there: a dead connection is as silent as a quiet one."""
+
+_ANSWER_PATIENCE = Duration(5 * SECOND)
+
 
 class Notices:
     """The bells of one engine: ``work`` and ``news``, one connection for both."""
@@ -76,7 +81,7 @@ class Notices:
         pause = Duration(100 * MILLISECOND)
         while not self._closed.is_set():
             with suppress(psycopg.Error):
-                session = Session(self._engine.place.listen)
+                session = Session(self._engine.place.listen, _ANSWER_PATIENCE)
                 try:
                     if session.pooled:
                         return
@@ -88,7 +93,7 @@ class Notices:
             pause = Duration(min(_LONGEST_PAUSE, 2 * pause))
 
     def _listen_on(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
-        """Until the connection is lost, which the kernel tells by its probes, or the end has come."""
+        """Until the connection is lost or the end has come."""
         connection.execute(formatted("session/listen"))
         for kind in self._ears:
             self.hear(kind)  # what was missed in the meantime
@@ -96,7 +101,8 @@ class Notices:
         poller.register(connection, select.POLLIN)
         poller.register(self._end, select.POLLIN)
         while not self._closed.is_set():
-            poller.poll()
+            if not poller.poll(_SILENCE * 1000):
+                connection.execute(formatted("session/alive"))
             for notice in connection.notifies(timeout=0):
                 schema, kind, ringer = notice.payload.split(" ")
                 if schema == self._engine.place.schema and ringer != self._name and kind in self._ears:
@@ -106,7 +112,7 @@ class Notices:
         """Why notifications don't come in here; an empty text where they do. Tries it on a connection of its own."""
         told = f"{self._engine.place.schema} check {self._name}"
         try:
-            session = Session(self._engine.place.listen)
+            session = Session(self._engine.place.listen, _ANSWER_PATIENCE)
             try:
                 if session.pooled:
                     return "a pooler stands between. Name the server itself with ?listen_url=."

@@ -15,17 +15,19 @@ CONFLICTS = (pg.SerializationFailure, pg.DeadlockDetected)
 STALE = (pg.InvalidSqlStatementName, pg.DuplicatePreparedStatement, pg.FeatureNotSupported)
 """What a session has prepared is gone, not its own, or older than the tables: a pooler that hid itself, an upgrade."""
 
-_ENDED_BY_SERVER = (pg.AdminShutdown, pg.CrashShutdown, pg.CannotConnectNow, pg.IdleSessionTimeout)
 _TOO_LONG = (pg.LockNotAvailable, pg.QueryCanceled, pg.IdleInTransactionSessionTimeout)
 _NO_ROOM = (pg.DiskFull, pg.OutOfMemory, pg.ConfigurationLimitExceeded)
 _DAMAGE = (pg.DataCorrupted, pg.IndexCorrupted, pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
 
 
 def is_outage(error: psycopg.Error) -> bool:
-    """Whether the server, or the way to it, is gone; it may be back soon."""
-    if isinstance(error, _ENDED_BY_SERVER):
-        return True
-    return error.sqlstate is None and isinstance(error, psycopg.OperationalError)
+    """Whether the connection is gone, and with it perhaps the server or the way to it; both may be back soon.
+
+    An error of the driver's own has no state; the server calls fatal what ends a session; of class 08 are a pooler's.
+    """
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError)
+    return error.sqlstate.startswith("08") or error.diag.severity_nonlocalized in {"FATAL", "PANIC"}
 
 
 class translated:  # noqa: N801 - reads as a phrase: with translated(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import psycopg
@@ -13,6 +14,7 @@ from mainspring.faults import FaultPoint
 from mainspring.store.migrate import Step, check_not_newer
 from mainspring.store.postgres import PostgresEngine
 from mainspring.store.postgres_errors import translated
+from mainspring.store.postgres_session import Session
 from mainspring.store.statements import formatted, migrations, statement
 
 OLDEST_SERVER = 140_000
@@ -42,7 +44,8 @@ def upgrade(engine: PostgresEngine, *, binary: str, steps: Sequence[Step] = ()) 
     """
     steps = steps or migrations("postgres")
     made = []
-    with translated(engine.path), engine.lent() as session:
+    # Building an index may take hours: its end is waited for.
+    with translated(engine.path), closing(Session(engine.place.conninfo, None)) as session:
         if session.version < OLDEST_SERVER:
             raise StoreUnreachable(
                 f"{engine.path} is PostgreSQL {session.version // 10_000}; 14 is the oldest that is supported.",

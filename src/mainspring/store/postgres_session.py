@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 import msgspec
 import psycopg
 from psycopg.types.numeric import Int8BinaryDumper
+from psycopg.waiting import Ready, Wait
 
+from mainspring.clock import Duration, SystemClock, seconds
 from mainspring.errors import StoreBusy
 from mainspring.store.postgres_place import Place
 from mainspring.store.statements import formatted
+
+T = TypeVar("T")
 
 _MOST_IDLE = 8
 _PATIENCE = 10.0  # seconds
@@ -32,21 +36,74 @@ _DEFAULTS = {
 }
 
 
+class NoAnswer(psycopg.OperationalError):
+    """The server, or what stands before it, took what we sent and said nothing for longer than it may."""
+
+
+class Line(psycopg.Connection[Any]):
+    """A connection that waits for no answer longer than ``patience`` (None: for ever).
+
+    Where something that forwards has died or hangs, the kernel finds nothing wrong with the way to it.
+    """
+
+    patience: Duration | None = None
+
+    def wait(self, gen: Generator[Wait, Any, T], *how: Any, **more: Any) -> T:
+        """As the driver waits, with an end."""
+        return super().wait(gen if self.patience is None else self._bounded(gen, self.patience), *how, **more)
+
+    def _bounded(self, gen: Generator[Wait, Any, T], patience: Duration) -> Generator[Wait, Any, T]:
+        clock = SystemClock()
+        until = clock.monotonic() + patience
+        ready: Ready | int | None = None
+        while True:
+            try:
+                wanted = gen.send(ready)
+            except StopIteration as end:
+                value: T = end.value
+                return value
+            ready = yield wanted
+            if not ready and clock.monotonic() > until:
+                self.close()
+                raise NoAnswer(f"no answer within {seconds(patience):g} s")
+
+
 class Session:
     """One connection. ``pooled``: a pooler stands between, so nothing may be kept on it."""
 
-    __slots__ = ("connection", "pooled", "started", "version")
+    __slots__ = ("connection", "pooled", "version")
 
-    def __init__(self, conninfo: str) -> None:
+    def __init__(self, conninfo: str, patience: Duration | None) -> None:
         wanted = psycopg.conninfo.conninfo_to_dict(conninfo)
         values: dict[str, Any] = _DEFAULTS | {key: value for key, value in wanted.items() if value is not None}
-        self.connection: psycopg.Connection[Any] = psycopg.connect(**values, autocommit=True, prepare_threshold=None)
+        self.connection = Line.connect(**values, autocommit=True, prepare_threshold=None)
+        self.connection.patience = patience
         self.connection.adapters.register_dumper(int, Int8BinaryDumper)
-        pid, self.started, self.version = self.connection.execute(formatted("session/identity")).fetchall()[0]
+        try:
+            pid, self.version = self.connection.execute(formatted("session/identity")).fetchall()[0]
+        except BaseException:
+            self.close()
+            raise
         # A pooler makes up the number that it tells its clients.
         self.pooled = pid != self.connection.info.backend_pid
         if not self.pooled:
             self.connection.prepare_threshold = 1
+
+    @contextmanager
+    def pipeline(self) -> Iterator[psycopg.Pipeline]:
+        """Send statements without waiting for each answer. The first error is the one that is raised."""
+        failure: BaseException | None = None
+        try:
+            with self.connection.pipeline() as pipeline:
+                try:
+                    yield pipeline
+                except BaseException as error:  # noqa: BLE001 - raised again below
+                    failure = error  # the driver would write a line of log for what fails behind it
+        except psycopg.Error:
+            if failure is None:
+                raise
+        if failure is not None:
+            raise failure
 
     def close(self) -> None:
         """End it, whatever state it is in."""
@@ -57,8 +114,9 @@ class Session:
 class Sessions:
     """All sessions of one engine."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, patience: Duration) -> None:
         self._place = place
+        self._patience = patience
         self._idle: deque[Session] = deque()
         self._lent: set[Session] = set()
         self._room = threading.BoundedSemaphore(_MOST)
@@ -71,7 +129,7 @@ class Sessions:
             try:
                 session = self._idle.pop()
             except IndexError:
-                session = Session(self._place.conninfo)
+                session = Session(self._place.conninfo, self._patience)
         except BaseException:
             self._room.release()
             raise

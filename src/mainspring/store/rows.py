@@ -75,6 +75,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/leave_due_come": (*_WAITING, "state", "at"),
     "job/leave_lease": _LEASED,
     "job/leave_lease_lost": _LEASED,
+    "job/leased_by": ("job", "claim", "lane"),
     "job/leave_ready": _WAITING,
     "job/leave_ready_claimed": _WAITING,
     "job/list_any": _JOB,

@@ -100,6 +100,7 @@ class Coordinator:
         self._runners: dict[int, RunnerProcess] = {}
         self._roster = Roster(options.runners)
         self._worker: WorkerId | None = None
+        self._greeted: list[tuple[RunnerProcess, Catalog]] = []
         self._dispatch: Dispatch | None = None
         self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job))
         self._signals = 0
@@ -142,6 +143,7 @@ class Coordinator:
         self._hang_again()
         moved = self._desk.turn(self._put)
         self._flush()  # answers don't wait for the turn's commit
+        self._admit()
         if self._dispatch is None:
             self._waiting_for_turn = min([SECOND, *self._until_starts()])
             return self._signals > 0
@@ -298,7 +300,7 @@ class Coordinator:
     def _take(self, runner: RunnerProcess, frame: FromRunner) -> None:
         match frame:
             case Hello():
-                self._greet(runner, frame.catalog)
+                self._greeted.append((runner, frame.catalog))
             case Unusable():
                 self._unusable(runner, frame.message)
             case Request():
@@ -307,15 +309,23 @@ class Coordinator:
                 if self._dispatch is not None:
                     self._dispatch.receive(runner.number, frame)
 
-    def _greet(self, runner: RunnerProcess, declared: Catalog) -> None:
-        if self._worker is None:
-            self._register(declared)
-        if self._dispatch is not None:
-            lodging = self._roster.greeted(runner.number)
-            self._dispatch.add_runner(runner.number, [task.name for task in declared.tasks], lodging)
-            self._record_pids()
+    def _admit(self) -> None:
+        """Let in the runners that have said hello, as soon as the store takes it."""
+        while self._greeted:
+            runner, declared = self._greeted[0]
+            if self._dispatch is None:
+                try:
+                    self._dispatch = self._register(declared)
+                except StoreError as error:
+                    self._say(f"{type(error).__name__}: {error} Trying again in a second.")
+                    return
+            del self._greeted[0]
+            if runner.number in self._runners:
+                lodging = self._roster.greeted(runner.number)
+                self._dispatch.add_runner(runner.number, [task.name for task in declared.tasks], lodging)
+                self._record_pids()
 
-    def _register(self, declared: Catalog) -> None:
+    def _register(self, declared: Catalog) -> Dispatch:
         """The first hello: the platform learns of the tasks and of this worker."""
         options = self._options
         host = socket.gethostname()
@@ -341,11 +351,11 @@ class Coordinator:
             workers.beat(tx, worker, WorkerState.ACTIVE, options.lease)
             return worker
 
-        self._worker = self._store.write(work)
-        self._dispatch = Dispatch(
+        worker = self._worker = self._store.write(work)
+        dispatch = Dispatch(
             self._store,
             self._clock,
-            worker=self._worker,
+            worker=worker,
             app=declared.app,
             queues=options.queues,
             labels=options.labels,
@@ -354,12 +364,13 @@ class Coordinator:
             sweep_offset=from_seconds(seconds(options.sweep) * self._chance.fraction()),
         )
         if self._signals:
-            self._dispatch.drain()
+            dispatch.drain()
         self._store.news_bell.ring()
         self._say(
-            f"{name} (worker {self._worker}) runs {_counted(len(declared.tasks), 'task')} of "
+            f"{name} (worker {worker}) runs {_counted(len(declared.tasks), 'task')} of "
             f"{declared.app} in {_counted(options.slots, 'slot')}"
         )
+        return dispatch
 
     def _unusable(self, runner: RunnerProcess, message: str) -> None:
         """The app can't be loaded: at start that ends the worker; later it is retried with a growing pause."""
@@ -386,9 +397,10 @@ class Coordinator:
         runner.close()
         self._runners.pop(runner.number, None)
         self._roster.died(runner.number, self._clock.monotonic())
-        if self._dispatch is None:
+        if self._dispatch is None and runner not in [one for one, _ in self._greeted]:
             raise AppNotLoadable(f"The runner ended before it said hello: {death.failure.message}")
-        self._dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
+        if self._dispatch is not None:
+            self._dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
         self._desk.forget(runner.number)
 
     def _pids(self) -> dict[str, object]:

@@ -1,2 +1,2 @@
--- Which process serves this session, since when its server runs, and whether that is a replica.
-select pg_backend_pid() as pid, pg_postmaster_start_time()::text as started, current_setting('server_version_num')::int as version
+-- Which process serves this session, and the version of its server.
+select pg_backend_pid() as pid, current_setting('server_version_num')::int as version

@@ -1,0 +1,2 @@
+-- Whether anybody answers.
+select 1 as alive

@@ -27,6 +27,7 @@ class FaultPoint(StrEnum):
     SWEEP_AFTER_COMMIT = "sweep.after_commit"
     CANCEL_BEFORE_COMMIT = "cancel.before_commit"
     CANCEL_AFTER_COMMIT = "cancel.after_commit"
+    RETENTION_BEFORE_COMMIT = "retention.before_commit"
     MIGRATE_BEFORE_COMMIT = "migrate.before_commit"
 
 

@@ -14,13 +14,17 @@ from typing import Any
 import httpx2
 import pytest
 
-from mainspring.clock import SECOND, Duration, SystemClock
+from mainspring.client.direct import DirectClient
+from mainspring.clock import DAY, SECOND, Duration, Instant, SystemClock
+from mainspring.control.submit import submit
+from mainspring.domain.job import JobRequest
 from mainspring.domain.retry import Retry
-from mainspring.domain.states import Outcome
+from mainspring.domain.states import Outcome, State
 from mainspring.errors import AddressRefused, AddressUnavailable, InvalidOption
 from mainspring.server.listen import listen, url
 from mainspring.store import Store
 from tests.api.serving import API, HandWorker, Serving, eventually
+from tests.contract.engines import HandClock
 
 Start = Callable[..., Serving]
 
@@ -179,6 +183,23 @@ def test_the_sweeper_of_the_server_brings_due_jobs_forward(start: Start) -> None
     with_tasks(serving)
     number = serving.submit(delay="50ms")["id"]
     assert eventually(lambda: serving.job(number)["state"] == "queued", within=Duration(5 * SECOND))
+
+
+def test_the_server_clears_ended_jobs_that_are_old_enough_by_itself(start: Start, tmp_path: Path) -> None:
+    past = HandClock(Instant(SystemClock().now() - 8 * DAY))
+    store = Store.open(f"sqlite:///{tmp_path}/main.db", clock=past)
+    hand = HandWorker(store)
+    hand.arrive()
+    old, _ = submit(store, [JobRequest("echo")] * 2, actor="client")
+    assert hand.claim("shop") == old
+    hand.end(old, Outcome.SUCCEEDED, result=b"3")
+    past.forward()
+    assert DirectClient(store).cancel(old + 1).state is State.CANCELLED
+    store.close()
+    serving = start().wait_until_up()
+    young = serving.submit()["id"]
+    assert eventually(lambda: serving.http.get(f"/api/v1/jobs/{old}").status_code == 404)
+    assert serving.job(young)["state"] == "queued"
 
 
 def test_a_retry_is_brought_forward_without_any_worker(start: Start) -> None:

@@ -19,7 +19,7 @@ from mainspring.domain.job import Job, JobFilter, JobRequest
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker, WorkerState
-from mainspring.store import Store, Transaction, catalog, events, export, jobs, lanes, rows, workers
+from mainspring.store import Store, Transaction, catalog, events, export, jobs, lanes, retention, rows, workers
 from mainspring.store import queues as store_queues
 from mainspring.store.mark import mark
 from mainspring.store.statements import ENGINES, ROOT, names, statement
@@ -222,6 +222,9 @@ def a_whole_life(story: Story) -> None:
     store.write(lambda tx: workers.beat_and_poll(tx, question(story, tx), WorkerState.ACTIVE, LEASE))
     export.jobs(store, lambda *_: None)
     export.events(store, lambda _: None)
+    ended = story.bring(State.SUCCEEDED)
+    store.read(lambda tx: retention.old(tx, State.SUCCEEDED, Instant(tx.now), after=0, look=9, most=9))
+    store.write(lambda tx: retention.forget(tx, [ended]))
     store.read(lambda tx: (catalog.of_app(tx, "shop"), catalog.names(tx), events.last(tx)))
 
 

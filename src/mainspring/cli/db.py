@@ -9,8 +9,9 @@ from cyclopts import Parameter
 from msgspec import structs
 
 from mainspring.cli import access as of
-from mainspring.cli import show
-from mainspring.cli.access import Access
+from mainspring.cli import flags, show
+from mainspring.cli.access import Access, option
+from mainspring.cli.flags import KeepFlags
 from mainspring.client import database
 from mainspring.client.database import Finding, Level, Upgraded
 from mainspring.errors import StoreError
@@ -58,6 +59,25 @@ def backup(path: Annotated[Path, Parameter(show=False)], /, *, access: Access = 
         else:
             for one in made:
                 show.line(str(one))
+    return 0
+
+
+def prune(
+    *,
+    dry_run: Annotated[bool, option("Only say how many would go.")] = False,
+    keep: KeepFlags = flags.KEEP,
+    access: Access = of.DEFAULT,
+) -> int:
+    """Take out ended jobs that are old enough, with their attempts, events and output. Others can write meanwhile."""
+    settings = access.load(flags.merged(keep)).settings
+    gone = database.prune(
+        settings.database_url, settings, dry=dry_run, say=lambda so_far: show.note(f"{so_far:,} gone")
+    )
+    if access.json:
+        show.as_json(gone)
+    else:
+        told = ", ".join(f"{count:,} {state}" for state, count in gone.items())
+        show.line(f"{'Would go' if dry_run else 'Gone'}: {told}.")
     return 0
 
 

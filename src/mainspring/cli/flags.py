@@ -46,6 +46,16 @@ class ServerFlags:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
+class KeepFlags:
+    """Of whoever clears ended jobs."""
+
+    keep_succeeded: Annotated[str | None, _flag("keep_succeeded")] = None
+    keep_dead: Annotated[str | None, _flag("keep_dead")] = None
+    keep_cancelled: Annotated[str | None, _flag("keep_cancelled")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
 class WorkerFlags:
     """Of a worker."""
 
@@ -71,9 +81,9 @@ class TreeFlags:
     restart_window: Annotated[str | None, _flag("restart_window")] = None
 
 
-LOOP, SERVER, WORKER, TREE = LoopFlags(), ServerFlags(), WorkerFlags(), TreeFlags()
+LOOP, SERVER, KEEP, WORKER, TREE = LoopFlags(), ServerFlags(), KeepFlags(), WorkerFlags(), TreeFlags()
 
 
-def merged(*flags: LoopFlags | ServerFlags | WorkerFlags | TreeFlags) -> dict[str, object]:
+def merged(*flags: LoopFlags | ServerFlags | KeepFlags | WorkerFlags | TreeFlags) -> dict[str, object]:
     """By setting what was given on the command line; None or empty where nothing was."""
     return {name: value for one in flags for name, value in asdict(one).items()}

@@ -39,7 +39,7 @@ class Command(NamedTuple):
 
 RUNNING = (
     Command("up", "mainspring.cli.up:up", "Start server and workers, and keep them running."),
-    Command("server", "mainspring.cli.server:server", "Start a server alone: REST API, health, sweep."),
+    Command("server", "mainspring.cli.server:server", "Start a server alone: REST API, health, sweep, retention."),
     Command("worker", "mainspring.cli.worker:worker", "Start a worker alone, for one app."),
     Command("demo", "mainspring.cli.demo:demo", "See it at work: a whole platform in a temporary directory."),
     Command("init", "mainspring.cli.init:init", "Write a first app.py and mainspring.toml here."),
@@ -59,11 +59,12 @@ DATABASE = (
     Command("upgrade", "mainspring.cli.db:upgrade", "Bring the tables to this version."),
     Command("check", "mainspring.cli.db:check", "Say whether it is sound, and what needs care."),
     Command("backup", "mainspring.cli.db:backup", "Copy it to a new file while it runs (SQLite).", " PATH"),
+    Command("prune", "mainspring.cli.db:prune", "Take out ended jobs that are old enough, now."),
 )
 PLATFORM = (
     Command("tasks", "mainspring.cli.tasks:tasks", "List the tasks that apps have reported."),
     Command("workers", "mainspring.cli.workers:workers", "List workers and what they do."),
-    Command("db", "", "Look after a database: upgrade, check, backup.", " VERB", DATABASE),
+    Command("db", "", "Look after a database: upgrade, check, backup, prune.", " VERB", DATABASE),
     Command("export", "mainspring.cli.export:export", "Write out all jobs or events, a line each.", " jobs|events"),
 )
 GROUPS = (("Run it", RUNNING), ("Jobs", JOBS), ("Platform", PLATFORM))

@@ -5,9 +5,15 @@ from __future__ import annotations
 from mainspring.cli import access as of
 from mainspring.cli import flags, processes
 from mainspring.cli.access import Access
-from mainspring.cli.flags import LoopFlags, ServerFlags
+from mainspring.cli.flags import KeepFlags, LoopFlags, ServerFlags
 
 
-def server(*, listen: ServerFlags = flags.SERVER, loops: LoopFlags = flags.LOOP, access: Access = of.DEFAULT) -> int:
-    """Start a server alone: REST API, health, sweep. SIGTERM or Ctrl-C ends it."""
-    return processes.run("server", access.load(flags.merged(listen, loops)).settings)
+def server(
+    *,
+    listen: ServerFlags = flags.SERVER,
+    keep: KeepFlags = flags.KEEP,
+    loops: LoopFlags = flags.LOOP,
+    access: Access = of.DEFAULT,
+) -> int:
+    """Start a server alone: REST API, health, sweep, retention. SIGTERM or Ctrl-C ends it."""
+    return processes.run("server", access.load(flags.merged(listen, keep, loops)).settings)

@@ -10,7 +10,7 @@ import msgspec
 from mainspring.cli import access as of
 from mainspring.cli import flags, processes, show, systemlog
 from mainspring.cli.access import Access
-from mainspring.cli.flags import LoopFlags, ServerFlags, TreeFlags, WorkerFlags
+from mainspring.cli.flags import KeepFlags, LoopFlags, ServerFlags, TreeFlags, WorkerFlags
 from mainspring.clock import SystemClock
 from mainspring.config.layers import Loaded, lock_place, sqlite_file
 from mainspring.domain.address import shown
@@ -24,16 +24,17 @@ from mainspring.supervisor.tree import End, Role, Tree
 _WAITING = (State.QUEUED, State.SCHEDULED, State.RETRYING)
 
 
-def up(
+def up(  # noqa: PLR0913 - the groups of its options
     *,
     work: WorkerFlags = flags.WORKER,
     listen: ServerFlags = flags.SERVER,
+    keep: KeepFlags = flags.KEEP,
     tree: TreeFlags = flags.TREE,
     loops: LoopFlags = flags.LOOP,
     access: Access = of.DEFAULT,
 ) -> int:
     """Start server and workers, and keep them running. SIGTERM or Ctrl-C drains them, a second one hurries them."""
-    loaded = access.load(flags.merged(work, listen, tree, loops))
+    loaded = access.load(flags.merged(work, listen, keep, tree, loops))
     settings = loaded.settings
     processes.required_app(settings)
     processes.refuse_memory(settings.database_url)

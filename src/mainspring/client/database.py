@@ -12,11 +12,24 @@ from typing import Any
 
 from mainspring.client.direct import require_database
 from mainspring.client.wire import attempt_wire, event_wire, job_wire
+from mainspring.clock import SECOND, SystemClock
+from mainspring.domain.setting import Settings
+from mainspring.engine.retention import ROUND, Retention, keep_of
 from mainspring.store import Store, backup, check, export, upgrading
 from mainspring.store.check import Finding, Level
 from mainspring.store.migrate import Upgraded
 
-__all__ = ["Finding", "Level", "Upgraded", "back_up", "examine", "export_events", "export_jobs", "upgrade"]
+__all__ = [
+    "Finding",
+    "Level",
+    "Upgraded",
+    "back_up",
+    "examine",
+    "export_events",
+    "export_jobs",
+    "prune",
+    "upgrade",
+]
 
 
 def upgrade(url: str) -> list[Upgraded]:
@@ -47,6 +60,26 @@ def export_events(url: str, take: Callable[[dict[str, Any]], None]) -> None:
     """Hand over every event, by seq, all of one snapshot."""
     with _opened(url) as store:
         export.events(store, lambda event: take(event_wire(event)))
+
+
+def prune(url: str, settings: Settings, *, dry: bool, say: Callable[[int], None]) -> dict[str, int]:
+    """Take out every ended job that is old enough; how many, by state. ``dry``: only count them.
+
+    ``say`` is told now and then how many are gone so far.
+    """
+    with _opened(url) as store:
+        clock = SystemClock()
+        walk = Retention(store, clock, keep_of(settings), dry=dry)
+        told = clock.monotonic()
+        gone = 0
+        while (pause := walk.turn()) < ROUND:
+            if not dry and walk.removed.total() > gone:
+                clock.wait(pause)
+            gone = walk.removed.total()
+            if clock.monotonic() - told >= SECOND:
+                told = clock.monotonic()
+                say(gone)
+    return {state.value: walk.removed[state] for state in keep_of(settings)}
 
 
 @contextmanager

@@ -115,6 +115,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     queues: tuple[str, ...] = ()
     name: str = ""
     labels: dict[str, str] = {}
+    keep_succeeded: Duration = Duration(7 * DAY)
+    keep_dead: Duration = Duration(30 * DAY)
+    keep_cancelled: Duration = Duration(30 * DAY)
     log_format: str = "json"
     restart_limit: int = 5
     restart_window: Duration = MINUTE
@@ -123,6 +126,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _EVERYWHERE = ("up", "server", "worker")
 _WORKERS = ("up", "worker")
 _SERVERS = ("up", "server")
+_KEEPERS = ("up", "server", "db prune")
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -232,6 +236,19 @@ SETTINGS: tuple[Setting, ...] = (
         depends="made from host and process id",
     ),
     Setting("labels", Kind.PAIRS, {}, "What is said of this worker in lists.", "--label", _WORKERS, depends="none"),
+    *(
+        Setting(
+            f"keep_{state}",
+            Kind.LENGTH,
+            Duration(days * DAY),
+            f"How long {state} jobs are kept after their end, with their attempts, events and output.",
+            f"--keep-{state}",
+            _KEEPERS,
+            least=MINUTE,
+            most=36_500 * DAY,
+        )
+        for state, days in (("succeeded", 7), ("dead", 30), ("cancelled", 30))
+    ),
     Setting(
         "log_format",
         Kind.CHOICE,

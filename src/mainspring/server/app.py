@@ -1,4 +1,4 @@
-"""The server process: REST and health at a loopback address, and the sweep on a thread. Composition only.
+"""The server process: REST and health at a loopback address, sweep and retention on threads. Composition only.
 
 It opens the store, hands it on, and ends when it is told: requests at hand are answered, loops come to their end.
 """
@@ -18,10 +18,12 @@ import uvicorn
 
 from mainspring.client import Client
 from mainspring.client.direct import DirectClient
-from mainspring.clock import seconds
+from mainspring.clock import Clock, seconds
 from mainspring.domain.setting import Settings
 from mainspring.engine.drive import Drive
+from mainspring.engine.retention import Retention, keep_of
 from mainspring.engine.sweep import Sweep
+from mainspring.engine.turn import Turn
 from mainspring.server.exchange import Entry
 from mainspring.server.health import Health
 from mainspring.server.listen import listen, url
@@ -51,7 +53,9 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
         listener = stack.enter_context(listen(host, port))
         store = Store.open(database)
         stack.callback(store.close)
-        drive = _sweep(store, settings, stack)
+        sweep = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
+        drive = _driven(sweep, "sweep", store.clock, stack)
+        _driven(Retention(store, store.clock, keep_of(settings)), "retention", store.clock, stack)
         client = DirectClient(store)
         health = Health(drive, store.clock, lambda: store.write(mark), client.workers)
         stack.callback(health.close)
@@ -69,12 +73,11 @@ def routes(client: Client, health: Health) -> list[Entry]:
     return [front_page(entries), *entries]
 
 
-def _sweep(store: Store, settings: Settings, stack: ExitStack) -> Drive:
-    """The sweep on its thread, ended with the stack."""
+def _driven(turn: Turn, name: str, clock: Clock, stack: ExitStack) -> Drive:
+    """A loop on a thread of its own, ended with the stack."""
     stop = threading.Event()
-    turn = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
-    drive = Drive(turn, store.clock, lambda length: stop.wait(seconds(length)))
-    thread = threading.Thread(target=drive.run, args=(stop.is_set,), name="mainspring-sweep")
+    drive = Drive(turn, clock, lambda length: stop.wait(seconds(length)))
+    thread = threading.Thread(target=drive.run, args=(stop.is_set,), name=f"mainspring-{name}")
     thread.start()
     stack.callback(thread.join)
     stack.callback(stop.set)

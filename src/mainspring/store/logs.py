@@ -63,6 +63,10 @@ class LogBook:
                         return found
         return found
 
+    def forget(self, jobs: Sequence[JobId]) -> None:
+        """Take out the output of these jobs."""
+        self._present().write(lambda tx: tx.many("log/forget", [(job,) for job in jobs]), durable=False)
+
     def close(self) -> None:
         """Close it."""
         self._present().close()

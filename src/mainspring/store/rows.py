@@ -105,6 +105,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "queue/all": ("name", "most", "paused_at", "paused_by", "note", "queued", "scheduled", "retrying", "running"),
     "queue/rule": ("most", "paused_at", "paused_by", "note"),
     "queue/running": _COUNT,
+    "retention/forget_jobs": ("id",),
+    "retention/old": ("id", "may_go"),
     "schema/exists": ("schemas",),
     "schema/foreign": ("tables",),
     "schema/known": ("tables",),

@@ -1,0 +1,2 @@
+-- The attempt rows of jobs that go.
+delete from attempt where job = any(:job::bigint[])

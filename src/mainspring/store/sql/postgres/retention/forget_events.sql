@@ -1,0 +1,2 @@
+-- The event rows of jobs that go.
+delete from event where job = any(:job::bigint[])

@@ -1,0 +1,2 @@
+-- The output of a job that goes.
+delete from log where job = :job

@@ -1,0 +1,2 @@
+-- The event rows of a job that goes.
+delete from event where job = :job

@@ -1,0 +1,2 @@
+-- The expiry rows of a job that goes.
+delete from expiry where job = :job

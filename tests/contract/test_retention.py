@@ -1,0 +1,160 @@
+"""Retention: old ended jobs go with all that is theirs, what somebody still needs stays."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from mainspring import faults
+from mainspring.clock import DAY, HOUR, Duration
+from mainspring.control import read
+from mainspring.domain.ids import JobId
+from mainspring.domain.job import JobRequest
+from mainspring.domain.logline import LogChunk
+from mainspring.domain.states import Outcome, State
+from mainspring.engine.retention import ROUND, Retention
+from mainspring.errors import UnknownJob
+from mainspring.faults import FaultPoint, InjectedFault
+from mainspring.store import audit
+from mainspring.store.check import Level, check
+from tests.contract.engines import Bench
+from tests.contract.stories import Story
+
+KEEP = {State.SUCCEEDED: Duration(7 * DAY), State.DEAD: Duration(30 * DAY), State.CANCELLED: Duration(30 * DAY)}
+
+
+def prune(story: Story, *, dry: bool = False) -> Counter[State]:
+    """One walk through everything."""
+    walk = Retention(story.store, story.clock, KEEP, dry=dry)
+    while walk.turn() < ROUND:
+        pass
+    return +walk.removed
+
+
+def left(story: Story) -> set[int]:
+    return {job.id for job in story.store.read(audit.written)}
+
+
+def newest(story: Story) -> int:
+    """A job whose event is the newest, which keeps that of the others from being it."""
+    return story.submit()
+
+
+def test_each_state_is_kept_for_its_own_time_and_what_has_not_ended_for_ever(story: Story) -> None:
+    jobs = {state: story.bring(state) for state in State if state is not State.NEW}
+    newest(story)
+    story.clock.forward(7 * DAY)
+    assert prune(story) == Counter(), "seven days are kept, not less"
+    story.clock.forward(HOUR)
+    assert prune(story, dry=True) == {State.SUCCEEDED: 1}
+    assert jobs[State.SUCCEEDED] in left(story), "a dry run takes nothing"
+    assert prune(story) == {State.SUCCEEDED: 1}
+    assert jobs[State.SUCCEEDED] not in left(story)
+    story.clock.forward(30 * DAY)
+    assert prune(story) == {State.DEAD: 1, State.CANCELLED: 1}
+    assert set(jobs.values()) & left(story) == {
+        jobs[state] for state in (State.SCHEDULED, State.QUEUED, State.RUNNING, State.RETRYING)
+    }
+
+
+def test_a_job_goes_with_its_attempts_events_and_output(story: Story, bench: Bench) -> None:
+    job = story.running()
+    story.end(job, Outcome.FAILED)
+    story.clock.forward(HOUR)
+    story.promote()
+    story.claim(job)
+    story.end(job)
+    stays = story.bring(State.CANCELLED)
+    for one in (job, stays):
+        story.store.logs.append([(one, 1, 1, LogChunk(story.clock.now(), "stdout", "hello\n"))])
+    newest(story)
+    story.clock.forward(8 * DAY)
+    assert prune(story) == {State.SUCCEEDED: 1}
+    with pytest.raises(UnknownJob):
+        read.job(story.store, job)
+    assert story.store.read(lambda tx: audit.tried_of(tx, job)) == []
+    assert {row[1] for row in story.store.read(lambda tx: audit.events(tx, 0))} == {stays, *left(story)}
+    assert story.store.logs.lines(job, attempt=None, after=0, limit=9) == []
+    assert len(story.store.logs.lines(stays, attempt=None, after=0, limit=9)) == 1
+    assert Level.FAULT not in {one.level for one in check(story.store)}
+
+
+def test_what_an_unfinished_job_belongs_to_stays(story: Story) -> None:
+    parent = story.running()
+    awaited = story.submit(parent=parent)
+    story.claim(awaited)
+    story.end(awaited)
+    over = story.running()
+    child = story.submit(parent=over, delay="60d")
+    story.end(over)
+    failed = story.bring(State.DEAD)
+    replay = story.retry(failed).id
+    newest(story)
+    story.clock.forward(31 * DAY)
+    assert prune(story) == Counter()
+    assert {awaited, over, failed} <= left(story)
+    story.cancel(replay)
+    story.cancel(child)
+    story.end(parent)
+    assert prune(story) == {State.SUCCEEDED: 2, State.DEAD: 1}, "now nobody needs them"
+    assert not {awaited, over, failed} & left(story)
+
+
+def test_no_event_number_is_given_twice_however_much_goes(story: Story) -> None:
+    """A reader's cursor would pass over what comes next, for ever."""
+    for _ in range(3):
+        story.bring(State.SUCCEEDED)
+    cursor = read.last_event(story.store)
+    story.clock.forward(8 * DAY)
+    prune(story)
+    story.submit()
+    assert [event.seq > cursor for event in read.history(story.store, after=cursor, job=None, kinds=(), limit=9)] == [
+        True
+    ]
+
+
+def test_a_walk_goes_in_bites_and_passes_over_what_stays(story: Story) -> None:
+    mixed = []
+    for _ in range(40):
+        mixed += [story.bring(State.SUCCEEDED), story.submit(delay="90d")]
+    newest(story)
+    story.clock.forward(8 * DAY)
+    walk = Retention(story.store, story.clock, KEEP)
+    walk.turn()
+    first = walk.removed[State.SUCCEEDED]
+    assert 0 < first < 40, "others can write between two bites"
+    late = story.bring(State.SUCCEEDED)
+    while walk.turn() < ROUND:
+        pass
+    assert +walk.removed == {State.SUCCEEDED: 40}
+    assert late in left(story), "it ended just now"
+    story.clock.forward(8 * DAY)
+    newest(story)
+    while walk.turn() < ROUND:
+        pass
+    assert late not in left(story), "the next walk begins at the first job again"
+
+
+def test_a_walk_that_is_cut_short_leaves_whole_jobs_and_the_next_goes_on(story: Story) -> None:
+    jobs = story.submit_many([JobRequest("send")] * 20)
+    story.claim(*jobs)
+    for job in jobs:
+        story.end(job)
+    newest(story)
+    story.clock.forward(8 * DAY)
+
+    def fail(point: FaultPoint) -> None:
+        if point is FaultPoint.RETENTION_BEFORE_COMMIT:
+            raise InjectedFault(point.value)
+
+    faults.arm(fail)
+    try:
+        with pytest.raises(InjectedFault):
+            Retention(story.store, story.clock, KEEP).turn()
+    finally:
+        faults.arm(None)
+    assert set(jobs) <= left(story)
+    assert Level.FAULT not in {one.level for one in check(story.store)}
+    assert prune(story) == {State.SUCCEEDED: 20}
+    assert not {JobId(job) for job in jobs} & left(story)

@@ -175,7 +175,7 @@ class HandWorker:
             room = Room(Limits(slots=1, processes=0), {}, [runner])
             every = lanes.read_map(tx)
             open_lanes = every._replace(lanes=[lane for lane in every.lanes if lane.queue == queue])
-            claimer = Claimer(self.id, LEASE, f"worker:{self.id}")
+            claimer = Claimer(self.id, LEASE, f"worker:{self.id}", SystemClock())
             return claimer.claim(tx, open_lanes, room, None, avoid=()).jobs
 
         (claimed,) = self._store.write(work)

@@ -61,7 +61,7 @@ class Member:
 
     def live(self, number: int) -> None:
         chance = SeededChance(self.number * 100 + number)
-        claimer = Claimer(WorkerId(self.number + 1), Duration(60 * SECOND), f"worker:{self.number}")
+        claimer = Claimer(WorkerId(self.number + 1), Duration(60 * SECOND), f"worker:{self.number}", self.clock)
         mine: list[int] = []
         verbs = [self.submit, self.submit, self.work, self.work, self.cancel, self.look, self.log]
         while self.clock.monotonic() < self.until:

@@ -30,7 +30,7 @@ def claim(
     """What a worker with this much room gets. ``kinds``: of its runners, which are all idle."""
     runners = [RunnerView(number, kind, frozenset()) for number, kind in enumerate(kinds)]
     room = Room(Limits(slots, processes), {}, runners)
-    claimer = Claimer(story.worker, LEASE, f"worker:{story.worker}")
+    claimer = Claimer(story.worker, LEASE, f"worker:{story.worker}", story.clock)
 
     def work(tx: Transaction) -> Claims:
         every = lanes.read_map(tx)

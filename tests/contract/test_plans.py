@@ -27,7 +27,9 @@ PLANS: dict[str, tuple[str, ...]] = {
     "event/of_job": ("SEARCH event USING INDEX event_job (job=? AND rowid>?)",),
     "job/enter_ended": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
     "job/expired": ("SEARCH expiry USING COVERING INDEX expiry_at (at<?)",),
-    "job/heads": ("SEARCH ready USING COVERING INDEX ready_order (lane=?)",),
+    "job/heads": ("SEARCH ready USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",),
+    "job/reserve": ("SEARCH ready USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",),
+    "lane/firsts": ("SEARCH other USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",),
     "job/heads_known": (
         "SEARCH ready USING COVERING INDEX ready_order (lane=?)",
         "SEARCH job USING INTEGER PRIMARY KEY",
@@ -121,8 +123,8 @@ def claim_times(story: Story, rounds: int) -> list[float]:
     def turn(tx: Transaction) -> float:
         jobs.insert(tx, [birth] * 10, "client")
         began = time.thread_time()
-        heads = jobs.heads(tx, LaneId(1), 10, None)
-        left, _ = jobs.leave_ready(tx, [head.job for head in heads], 0)
+        heads = jobs.heads(tx, {LaneId(1): 10}, {}, None)
+        left, _ = jobs.leave_ready(tx, [head.job for _, head in heads], 0)
         grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left.values()]
         jobs.enter_leased(tx, grants, story.worker, Instant(tx.now + LEASE), "worker:1")
         taken = time.thread_time() - began

@@ -42,7 +42,7 @@ def test_no_hot_statement_reads_a_whole_table_while_all_are_small_nor_after_some
         check(story)
         story.bench.alter(story.store, "analyze")
         check(story)
-        ordered = story.bench.plan(story.store, "job/heads")
+        ordered = story.bench.plan(story.store, "job/reserve")
         assert any("ready_order" in step for step in ordered), ordered
         assert not any("Sort" in step for step in ordered), ordered
     finally:

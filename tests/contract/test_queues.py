@@ -34,7 +34,7 @@ def the_map(story: Story) -> Map:
 def claim(story: Story, known: Map | None = None, slots: int = 100, store: Store | None = None) -> Claims:
     """What a worker gets that knows of these lanes (default: of the present ones)."""
     room = Room(Limits(slots, slots), {}, [RunnerView(1, Lodging.SHARED, frozenset())])
-    claimer = Claimer(story.worker, LEASE, "worker:1")
+    claimer = Claimer(story.worker, LEASE, "worker:1", story.clock)
 
     def work(tx: Transaction) -> Claims:
         return claimer.claim(tx, lanes.read_map(tx) if known is None else known, room, None, avoid=())

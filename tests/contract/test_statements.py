@@ -197,8 +197,11 @@ def a_whole_life(story: Story) -> None:
     story.end(running, Outcome.CRASHED, shared=1)
     story.claim(running)
     store.read(lambda tx: jobs.last_details(tx, running))
-    store.write(lambda tx: jobs.heads(tx, jobs_lane(tx), 5, None))
-    store.write(lambda tx: (jobs.heads(tx, jobs_lane(tx), 5, ["shop.send"]), jobs.ready_lane(tx, running, None)))
+    for tasks in (None, ["shop.send"]):
+        store.write(lambda tx, tasks=tasks: jobs.heads(tx, {jobs_lane(tx): 5}, {}, tasks))  # type: ignore[misc]
+    story.submit_many([JobRequest("send"), JobRequest("crunch")])
+    store.write(lambda tx: jobs.heads(tx, {lane.id: 5 for lane in lanes.read_map(tx).lanes}, {}, None))
+    store.read(lambda tx: jobs.ready_lane(tx, running, None))
     story.clock.forward(10 * SECOND)
     story.promote()
     story.clock.forward(HOUR)
@@ -229,7 +232,7 @@ def a_whole_life(story: Story) -> None:
 
 
 def question(story: Story, tx: Transaction) -> workers.Question:
-    return workers.Question(story.worker, "shop", [jobs_lane(tx)], Instant(tx.now))
+    return workers.Question(story.worker, "shop", [(jobs_lane(tx), *jobs.FIRST)], Instant(tx.now))
 
 
 def jobs_lane(tx: Transaction) -> Any:

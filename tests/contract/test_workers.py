@@ -8,6 +8,7 @@ from mainspring.domain.ids import LaneId
 from mainspring.domain.states import Outcome
 from mainspring.domain.worker import WorkerState
 from mainspring.store import Transaction, lanes, workers
+from mainspring.store.jobs import FIRST
 from mainspring.store.workers import Poll, Question, SeenLease
 from tests.contract.stories import LEASE, Story
 
@@ -25,7 +26,7 @@ def poll(story: Story, horizon: Instant | None = None, ids: list[LaneId] | None 
 
     def look(tx: Transaction) -> Poll:
         asked = [lane.id for lane in lanes.read_map(tx).lanes] if ids is None else ids
-        return workers.poll(tx, Question(story.worker, "shop", asked, until))
+        return workers.poll(tx, Question(story.worker, "shop", [(lane, *FIRST) for lane in asked], until))
 
     return story.store.read(look)
 
@@ -137,7 +138,7 @@ def test_a_heartbeat_with_a_look_beats_and_answers_what_a_look_answers(story: St
     until = Instant(story.clock.forward(LEASE // 2) + LEASE)
 
     def both(tx: Transaction) -> Poll:
-        asked = Question(story.worker, "shop", [lane.id for lane in lanes.read_map(tx).lanes], until)
+        asked = Question(story.worker, "shop", [(lane.id, *FIRST) for lane in lanes.read_map(tx).lanes], until)
         return workers.beat_and_poll(tx, asked, WorkerState.DRAINING, LEASE)
 
     found = story.store.write(both)

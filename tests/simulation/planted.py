@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mainspring.control import submit as control_submit
-from mainspring.domain.ids import ClaimId, JobId
+from mainspring.domain.ids import ClaimId, JobId, LaneId
 from mainspring.domain.retry import Retry
 from mainspring.domain.states import State
 from mainspring.domain.verdicts import Verdict, after_ending, after_loss
@@ -128,7 +128,7 @@ def job_forgotten_at_promotion(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def forgetful(tx: Transaction, actor: str) -> int:
         count = sound(tx, actor)
-        for (job,) in [(row[0],) for row in tx.rows("job/heads", lane=1, limit=1)]:
+        for _, (_, _, job) in jobs.heads(tx, {LaneId(1): 1}, {}, None):
             if job % 7 == 0:
                 tx.rows("job/leave_ready", job=job)
         return count

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
-from operator import itemgetter
 from typing import NamedTuple
 
-from mainspring.clock import Duration, Instant
+from mainspring.clock import Clock, Duration, Instant
 from mainspring.domain.attempt import Failure
 from mainspring.domain.ids import JobId, WorkerId
 from mainspring.domain.states import Cause
 from mainspring.domain.task import Lodging
 from mainspring.engine.held import Room
 from mainspring.engine.lending import NONE_LENT, Lent
+from mainspring.engine.lowwater import LowWater
 from mainspring.store import Transaction, jobs, lanes, queues, rows
 from mainspring.store.jobs import Grant, Load, Move
 from mainspring.store.lanes import Lane, Map
@@ -70,9 +70,6 @@ class Quota:
         return self._left[lane.queue] >= 0
 
 
-_IN_ORDER = itemgetter(0, 1, 2)
-
-
 def nothing(*, more: bool) -> Claims:
     """Nothing was claimed."""
     return Claims([], more, Counter(), {})
@@ -81,7 +78,8 @@ def nothing(*, more: bool) -> Claims:
 class Claimer:
     """Claims for one worker. Caches what never changes once committed: policies by their number."""
 
-    def __init__(self, worker: WorkerId, lease: Duration, actor: str) -> None:
+    def __init__(self, worker: WorkerId, lease: Duration, actor: str, clock: Clock) -> None:
+        self.low = LowWater(clock)
         self._worker = worker
         self._lease = lease
         self._actor = actor
@@ -132,18 +130,16 @@ class Claimer:
         lent: Lent,
     ) -> _Choice:
         """The best jobs over all lanes, in order."""
-        found: list[tuple[int, Instant, JobId, Lane]] = []
-        for lane in open_lanes:
-            limit = room.look(lane.lodging, lane.slots)
-            if limit and lane.limit is not None:
-                limit = min(limit, lane.limit)
-            if limit:
-                found += [(*head, lane) for head in jobs.heads(tx, lane.id, limit, known)]
-        if len(open_lanes) > 1:
-            found.sort(key=_IN_ORDER)
-        quota = Quota(tx, [*(lane for *_, lane in found), *lent.lanes.values()])
+        by_id = {lane.id: lane for lane in open_lanes}
+        looks = ((lane, room.look(lane.lodging, lane.slots)) for lane in open_lanes)
+        wanted = {lane.id: look if lane.limit is None else min(look, lane.limit) for lane, look in looks}
+        self.low.begin()
+        heads = jobs.heads(tx, {lane: look for lane, look in wanted.items() if look}, self.low.marks, known)
+        self.low.end()
+        found = [(head, by_id[lane]) for lane, head in heads]
+        quota = Quota(tx, [*(lane for _, lane in found), *lent.lanes.values()])
         choice = _Choice({job: lane for job, lane in lent.lanes.items() if quota.take(lane)}, Counter(lent.waits))
-        for _, _, job, lane in found:
+        for (_, _, job), lane in found:
             if job in avoid or job in lent.lanes or not quota.open(lane):
                 choice.more = True
             elif room.of(lane.lodging, lane.slots):
@@ -158,6 +154,7 @@ class Claimer:
                     room.close()
         full = (lane for lane in open_lanes if not quota.open(lane) or not room.reach(lane.lodging, lane.slots))
         choice.more = choice.more or next(full, None) is not None
+        self.low.settle(heads, choice.jobs)
         return choice
 
     def _claimed(self, tx: Transaction, grant: Grant, load: Load, lane: Lane) -> Claimed:

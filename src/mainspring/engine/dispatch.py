@@ -70,7 +70,7 @@ class Dispatch:
         self._limits = limits
         self._timing = timing
         self._actor = f"worker:{worker}"
-        self._claimer = Claimer(worker, timing.lease, self._actor)
+        self._claimer = Claimer(worker, timing.lease, self._actor, clock)
         self._watch = LeaseWatch(timing.sweep)
         self._custody = Custody()
         self._runners = self._custody.runners
@@ -322,7 +322,8 @@ class Dispatch:
 
     def _question(self) -> Question:
         horizon = self._watch.horizon(self._clock.now())
-        return Question(self._worker, self._reach.app, [lane.id for lane in self._reach.map.lanes], horizon)
+        places = self._claimer.low.places(lane.id for lane in self._reach.map.lanes)
+        return Question(self._worker, self._reach.app, places, horizon)
 
     def _learn(self, tx: Transaction, found: Poll) -> Poll:
         self._hungry = self._reach.learn(tx, found) or self._hungry

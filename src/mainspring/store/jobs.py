@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from mainspring.clock import Instant
@@ -66,6 +67,13 @@ class Head(NamedTuple):
     priority: int
     due: Instant
     job: JobId
+
+
+FIRST = Head(-(2**62), Instant(0), JobId(0))
+"""Before every job."""
+
+MOST_LANES = 16
+"""Lanes that one look goes into, those with the best first jobs (measured: 200 lanes at once cost 14 ms, 16 cost 7)."""
 
 
 class Load(NamedTuple):
@@ -282,13 +290,50 @@ def note_details(tx: Transaction, notes: Iterable[tuple[str, JobId, ClaimId]]) -
 # --- claims -------------------------------------------------------------------------------------------------------
 
 
-def heads(tx: Transaction, lane: LaneId, limit: int, tasks: Sequence[str] | None) -> list[Head]:
-    """The first jobs of a lane; with ``tasks``, only of these tasks."""
-    if tasks is None:
-        found = tx.rows("job/heads", lane=lane, limit=limit)
-    else:
-        found = tx.rows("job/heads_known", lane=lane, limit=limit, tasks=rows.text(tasks))
-    return [Head(priority, due, job) for job, priority, due in found]
+def heads(
+    tx: Transaction, wanted: Mapping[LaneId, int], marks: Mapping[LaneId, Head], tasks: Sequence[str] | None
+) -> list[tuple[LaneId, Head]]:
+    """The first jobs of these lanes, of each as many as are wanted, best first.
+
+    ``marks``: where to begin in a lane; ``tasks``: only of these tasks. Of many lanes only those with the best first
+    jobs are looked into. Where one lane alone has any, its jobs are held against other workers.
+    """
+    if tasks is not None:
+        return _known_heads(tx, wanted, tasks)
+    lanes = list(wanted)
+    if len(lanes) > 1:
+        begins = [(lane, *marks.get(lane, FIRST)) for lane in lanes]
+        lanes = [row[0] for row in tx.rows("lane/firsts", lanes=rows.text(begins))][:MOST_LANES]
+    name = "job/reserve" if len(lanes) == 1 else "job/heads"
+    answers = tx.together(*((name, _from(lane, wanted[lane], marks.get(lane, FIRST))) for lane in lanes))
+    return _merged(lanes, answers)
+
+
+def _from(lane: LaneId, limit: int, mark: Head) -> dict[str, Any]:
+    return {
+        "lane": lane,
+        "limit": limit,
+        "from_priority": mark.priority,
+        "from_due": mark.due,
+        "from_job": mark.job,
+    }
+
+
+def _known_heads(tx: Transaction, wanted: Mapping[LaneId, int], tasks: Sequence[str]) -> list[tuple[LaneId, Head]]:
+    known = rows.text(tasks)
+    asked = ({"lane": lane, "limit": limit, "tasks": known} for lane, limit in wanted.items())
+    return _merged(list(wanted), tx.together(*(("job/heads_known", one) for one in asked)))
+
+
+def _merged(lanes: Sequence[LaneId], answers: Sequence[Sequence[rows.Row]]) -> list[tuple[LaneId, Head]]:
+    found = [
+        (lane, Head(priority, due, job))
+        for lane, answer in zip(lanes, answers, strict=True)
+        for job, priority, due in answer
+    ]
+    if len(lanes) > 1:
+        found.sort(key=itemgetter(1))
+    return found
 
 
 def ready_lane(tx: Transaction, job: JobId, tasks: Sequence[str] | None) -> LaneId | None:

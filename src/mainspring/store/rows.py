@@ -67,6 +67,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/due_of": ("due",),
     "job/expired": ("job",),
     "job/heads": ("job", "priority", "due"),
+    "job/reserve": ("job", "priority", "due"),
+    "lane/firsts": ("lane",),
     "job/heads_known": ("job", "priority", "due"),
     "job/ready_lane": ("lane", "task"),
     "job/last_details": ("details",),

@@ -77,11 +77,14 @@ def all_workers(tx: Transaction, limit: int = 1000) -> list[Worker]:
 
 
 class Question(NamedTuple):
-    """What a worker's look is about; leases that end before ``horizon`` are listed."""
+    """What a worker's look is about; leases that end before ``horizon`` are listed.
+
+    ``lanes``: each with where to begin in it: priority, due, job.
+    """
 
     worker: WorkerId
     app: str
-    lanes: Sequence[LaneId]
+    lanes: Sequence[tuple[LaneId, int, Instant, JobId]]
     horizon: Instant
 
 

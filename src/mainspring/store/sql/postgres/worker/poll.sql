@@ -1,7 +1,9 @@
 -- All that an idle worker asks, in one statement.
 select
   (select min(at) from due) as next_due,
-  exists (select 1 from ready where lane = any(translate(:lanes, '[]', '{}')::bigint[])) as claimable,
+  exists (select 1 from json_array_elements(:lanes::json) as one (mark) where exists (select 1 from ready
+    where lane = (mark ->> 0)::bigint
+      and (priority, due, job) >= ((mark ->> 1)::bigint, (mark ->> 2)::bigint, (mark ->> 3)::bigint))) as claimable,
   (select coalesce(json_agg(json_build_array(job, claim)), '[]')::text from lease where worker = :worker and cancel_at is not null) as cancels,
   (select coalesce(json_agg(json_build_array(job, claim, until)), '[]')::text from lease where until < :horizon) as expiring,
   (select min(at) from expiry) as next_expiry,

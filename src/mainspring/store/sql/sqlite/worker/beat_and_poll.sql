@@ -3,7 +3,9 @@ insert into beat (worker, at, lasts, state) values (:worker, :now, :lasts, :stat
 on conflict (worker) do update set at = excluded.at, lasts = excluded.lasts, state = excluded.state
 returning
   (select min(at) from due) as next_due,
-  exists (select 1 from ready where lane in (select value from json_each(:lanes))) as claimable,
+  exists (select 1 from json_each(:lanes) where exists (select 1 from ready where lane = json_extract(value, '$[0]')
+    and (priority, due, job) >= (json_extract(value, '$[1]'), json_extract(value, '$[2]'), json_extract(value, '$[3]'))
+  )) as claimable,
   (select json_group_array(json_array(job, claim)) from lease where worker = :worker and cancel_at is not null) as cancels,
   (select json_group_array(json_array(job, claim, until)) from lease where until < :horizon) as expiring,
   (select min(at) from expiry) as next_expiry,

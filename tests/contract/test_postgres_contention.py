@@ -140,8 +140,8 @@ def test_rows_that_a_stranger_has_locked_are_left_out_by_a_claim_and_taken_later
         """What a claim finds."""
 
         def work(tx: Transaction) -> list[JobId]:
-            found = [jobs.heads(tx, lane.id, 10, None) for lane in lanes.read_map(tx).lanes]
-            return [job for some in found for _, _, job in some]
+            every = {lane.id: 10 for lane in lanes.read_map(tx).lanes}
+            return [head.job for _, head in jobs.heads(tx, every, {}, None)]
 
         return story.store.write(work)
 

@@ -10,15 +10,16 @@ if TYPE_CHECKING:
     from mainspring import errors
     from mainspring.domain.attempt import Attempt
     from mainspring.domain.event import Event
+    from mainspring.domain.job import Unique
     from mainspring.domain.logline import LogLine
-    from mainspring.domain.retry import Retry
+    from mainspring.domain.retry import Retry, RetryAfter
     from mainspring.domain.states import Outcome, State
-    from mainspring.errors import JobCancelled, JobDead, JobNotSucceeded, MainspringError, RetryAfter, WaitTimeout
+    from mainspring.errors import JobCancelled, JobDead, JobNotSucceeded, MainspringError, WaitTimeout
     from mainspring.sdk.app import Mainspring
     from mainspring.sdk.context import Context, current
     from mainspring.sdk.handle import Handle
     from mainspring.sdk.handle import Handle as Job
-    from mainspring.sdk.later import Node, Unique, Workflow, cron, every
+    from mainspring.sdk.later import Node, Workflow, cron, every
 
 __version__ = "0.1.0"
 
@@ -37,9 +38,9 @@ _HOMES = {
     "Node": "sdk.later",
     "Outcome": "domain.states",
     "Retry": "domain.retry",
-    "RetryAfter": "errors",
+    "RetryAfter": "domain.retry",
     "State": "domain.states",
-    "Unique": "sdk.later",
+    "Unique": "domain.job",
     "WaitTimeout": "errors",
     "Workflow": "sdk.later",
     "cron": "sdk.later",

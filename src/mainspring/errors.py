@@ -4,26 +4,25 @@
     ├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
     │  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
     │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
-    │  ├─ PayloadTooLarge      413
+    │  ├─ IdempotencyKeyReused  PayloadTooLarge 413
     │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
     ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
     ├─ NotFound                404  exit 3   UnknownJob
-    ├─ Conflict                409  exit 4   IllegalState  ReplayLive  AlreadyUp  BackupRefused
+    ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused
     ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
     ├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
     ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
     ├─ AddressUnavailable      503  exit 5   the server can't listen there
     ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy
     │                                        OutcomeUnknown 504: not known whether the change was made
-    │                                        NoDatabase  SchemaTooNew  SchemaTooOld  EngineTooOld
-    │                                        NetworkFilesystem
+    │                                        NoDatabase  SchemaTooNew  SchemaTooOld  EngineTooOld  NetworkFilesystem
     ├─ OutputFailed                 exit 74  an answer could not be written where it was wanted; CLI only
     ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
     ├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
     ├─ JobNotSucceeded         409  exit 1   JobDead  JobCancelled: what ``job.result()`` raises
     └─ WaitTimeout             504  exit 1   the job is not done yet; it goes on
 
-``code`` is stable; docs/reference/errors.md lists every one. User code may raise RetryAfter to choose its delay.
+``code`` is stable; docs/reference/errors.md lists every one.
 """
 
 from __future__ import annotations
@@ -181,6 +180,12 @@ class PayloadTooLarge(InvalidInput):
         )
 
 
+class IdempotencyKeyReused(InvalidInput):
+    """The key came with another submit before, so one of the two is a mistake."""
+
+    code = "idempotency_key_reused"
+
+
 class MalformedJson(InvalidJson):
     """A body that can't be read as JSON at all."""
 
@@ -271,6 +276,17 @@ class ReplayLive(Conflict):
     """The last replay of this job has not ended yet."""
 
     code = "replay_live"
+
+
+class KeyHeld(Conflict):
+    """Another job holds the unique key, and the submit wanted none then. ``job``: its id; 0 where it is not known."""
+
+    code = "key_held"
+    job = 0
+
+    def __init__(self, message: str, *, job: int, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy, field="unique")
+        self.job = job
 
 
 class AlreadyUp(Conflict):
@@ -463,18 +479,6 @@ class WaitTimeout(MainspringError):
 
     code = "wait_timeout"
     http_status = 504
-
-
-class RetryAfter(Exception):
-    """Raise it in a task to fail this attempt and choose the delay before the next one.
-
-    The wish is taken as it is (``max_delay`` bounds the computed delays only); attempts are charged as usual. Any
-    other exception may do the same with an attribute ``retry_after`` (a duration).
-    """
-
-    def __init__(self, delay: str | float, message: str = "") -> None:
-        super().__init__(message or f"try again in {delay}")
-        self.retry_after = delay
 
 
 class JobInterrupted(BaseException):

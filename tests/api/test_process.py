@@ -190,7 +190,7 @@ def test_the_server_clears_ended_jobs_that_are_old_enough_by_itself(start: Start
     store = Store.open(f"sqlite:///{tmp_path}/main.db", clock=past)
     hand = HandWorker(store)
     hand.arrive()
-    old, _ = submit(store, [JobRequest("echo")] * 2, actor="client")
+    old = submit(store, [JobRequest("echo")] * 2, actor="client")[0].job
     assert hand.claim("shop") == old
     hand.end(old, Outcome.SUCCEEDED, result=b"3")
     past.forward()

@@ -62,8 +62,10 @@ def newest(server: Serving) -> list[int]:
         ({"task": "echo", "tags": {"a=b": "1"}}, 422, "invalid_option", "tags"),
         ({"task": "echo", "queue": "../x"}, 422, "invalid_task", None),
         ({"task": "echo", "parms": {}}, 422, "invalid_option", "parms"),
-        ({"task": "echo", "unique": "k"}, 422, "not_yet_supported", "unique"),
-        ({"task": "echo", "unique": None}, 422, "not_yet_supported", "unique"),
+        ({"task": "echo", "unique": ""}, 422, "invalid_option", "unique"),
+        ({"task": "echo", "unique": "k" * 256}, 422, "invalid_option", "unique"),
+        ({"task": "echo", "unique": {"key": "k", "while": "running"}}, 422, "invalid_option", "unique.while"),
+        ({"task": "echo", "unique": {"key": "k", "period": "soon"}}, 422, "invalid_duration", "unique.period"),
         ({"task": "echo", "needs": ["a"]}, 422, "not_yet_supported", "needs"),
         ({"task": "echo", "run_if": "always"}, 422, "not_yet_supported", "run_if"),
         ({"task": "echo", "memory": "1GiB"}, 422, "not_yet_supported", "memory"),
@@ -127,10 +129,12 @@ def test_near_matches_are_told(server: Serving) -> None:
     assert "succeeded" in problem(server.http.get(f"{API}/jobs?state=suceeded"))["remedy"]
 
 
-def test_an_idempotency_key_is_refused_as_long_as_it_is_not_kept(server: Serving) -> None:
+def test_an_idempotency_key_that_cannot_be_one_is_refused(server: Serving) -> None:
     before = newest(server)
-    answer = server.http.post(f"{API}/jobs", json={"task": "echo"}, headers={"Idempotency-Key": "k1"})
-    assert (answer.status_code, problem(answer)["code"]) == (422, "not_yet_supported")
+    for key in ("", "k" * 256):
+        answer = server.http.post(f"{API}/jobs", json={"task": "echo"}, headers={"Idempotency-Key": key})
+        assert (answer.status_code, problem(answer)["code"]) == (422, "invalid_option")
+        assert problem(answer)["field"] == "Idempotency-Key"
     assert newest(server) == before
 
 

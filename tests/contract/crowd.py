@@ -75,7 +75,7 @@ class Member:
 
     def submit(self, chance: SeededChance, claimer: Claimer, mine: list[int]) -> None:
         asked = [JobRequest("send", {"by": self.number})] * chance.whole(1, 5)
-        ids = submit.submit(self.store, asked, actor="crowd")
+        ids = [one.job for one in submit.submit(self.store, asked, actor="crowd")]
         self.tell("submitted", ids)
         mine += ids
 

@@ -85,7 +85,7 @@ def main(path: Path, shadow: Path, synchronous: str, submits: int) -> None:
     missing, unsynced = 0, 0
     for _ in range(submits):
         vfs.synced.clear()
-        known |= set(submit.submit(store, [JobRequest("send", {"x": "y" * 500})] * 3, actor="client"))
+        known |= {one.job for one in submit.submit(store, [JobRequest("send", {"x": "y" * 500})] * 3, actor="client")}
         unsynced += f"{path.name}-wal" not in vfs.synced
         missing += len(known - acknowledged(shadow, path.name))
     store.close()

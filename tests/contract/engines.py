@@ -75,6 +75,14 @@ class Bench(ABC):
     def open(self) -> Store:
         """Open the database of this bench, made where it is missing."""
 
+    def several(self, count: int) -> list[Store]:
+        """So many on the same data, by the machine's clock, as those who wait for each other need one that goes on."""
+        if not self.lasting:
+            return self._opened[:1] * count
+        stores = [Store.open(self.url) for _ in range(count)]
+        self._opened += stores
+        return stores
+
     @abstractmethod
     def dump(self, store: Store) -> Dump:
         """Everything that is stored, to compare before with after."""

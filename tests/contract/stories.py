@@ -100,7 +100,7 @@ class Story:
     def submit_many(self, requests: Sequence[JobRequest], *, parent: int | None = None) -> list[JobId]:
         """Several, in one transaction."""
         above = None if parent is None else JobId(parent)
-        return [JobId(job) for job in submit.submit(self.store, requests, actor="client", parent=above)]
+        return [one.job for one in submit.submit(self.store, requests, actor="client", parent=above)]
 
     def cancel(self, job: int) -> Job:
         return control_jobs.cancel(self.store, job, actor="ann")

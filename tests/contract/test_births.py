@@ -14,7 +14,6 @@ from mainspring.errors import (
     InvalidParameters,
     InvalidText,
     MainspringError,
-    NotYetSupported,
     PayloadTooLarge,
     StoreBusy,
     UnknownTask,
@@ -79,7 +78,7 @@ def test_nothing_is_stored_of_a_submit_of_which_one_job_is_wrong(story: Story) -
         (JobRequest("send", priority=1001), InvalidOption),
         (JobRequest("send", {"a": "nul \0 in it"}), InvalidText),
         (JobRequest("send", {"a": "x" * (2 * PAYLOAD_LIMIT)}), PayloadTooLarge),
-        (JobRequest("send", unique="k"), NotYetSupported),
+        (JobRequest("send", unique=""), InvalidOption),
         (JobRequest("send", delay="1s", run_at="2030-01-01T00:00:00Z"), InvalidOption),
     ]
     for request, error in wrong:

@@ -56,6 +56,20 @@ PLANS: dict[str, tuple[str, ...]] = {
     "job/tally": ("SEARCH attempt USING PRIMARY KEY (job=?)",),
     "job/unfinished_descendants": ("SEARCH job USING INDEX job_parent (parent=?)",),
     "job/where": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
+    "answer/expired": ("SEARCH idempotency_key USING COVERING INDEX idempotency_key_until (until<?)",),
+    "answer/find": ("SEARCH idempotency_key USING PRIMARY KEY (key=?)",),
+    "key/after": (
+        "SEARCH unique_key USING COVERING INDEX unique_key_job (job>?)",
+        "SEARCH job USING INTEGER PRIMARY KEY",
+    ),
+    "key/forget": ("SEARCH unique_key USING INDEX unique_key_job (job=?)",),
+    "key/look": (
+        "SEARCH unique_key USING PRIMARY KEY (task=? AND key=?)",
+        "SEARCH job USING INTEGER PRIMARY KEY",
+        "SEARCH ready USING INTEGER PRIMARY KEY",
+        "SEARCH due USING INTEGER PRIMARY KEY",
+    ),
+    "key/retake": ("SEARCH unique_key USING PRIMARY KEY (task=? AND key=?)",),
     "log/after": ("SEARCH log USING PRIMARY KEY (job=? AND seq>?)",),
     "log/last": ("SEARCH log USING PRIMARY KEY (job=?)",),
     "worker/beat_and_poll": (

@@ -302,7 +302,7 @@ def test_a_machine_whose_clock_is_wrong_by_a_day_changes_nothing(
     monkeypatch.setattr(SystemClock, "now", wrong_now)
     away = Store.open(postgres_url)
     assert abs(away.clock.now() - right) < MINUTE
-    job = submit(away, [JobRequest("shop.send", delay="50ms")], actor="away")[0]
+    job = submit(away, [JobRequest("shop.send", delay="50ms")], actor="away")[0].job
     found = read.job(store, job)
     assert abs(found.run_at - right) < MINUTE
     control_jobs.cancel(away, job, actor="away")

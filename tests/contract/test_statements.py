@@ -13,13 +13,14 @@ import pytest
 import mainspring.store
 from mainspring.chance import Chance
 from mainspring.clock import HOUR, SECOND, Instant
+from mainspring.control import submit
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
-from mainspring.domain.job import Job, JobFilter, JobRequest
+from mainspring.domain.job import Job, JobFilter, JobRequest, Unique
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker, WorkerState
-from mainspring.store import Store, Transaction, catalog, events, export, jobs, lanes, retention, rows, workers
+from mainspring.store import Store, Transaction, catalog, events, export, jobs, keys, lanes, retention, rows, workers
 from mainspring.store import queues as store_queues
 from mainspring.store.mark import mark
 from mainspring.store.statements import ENGINES, ROOT, names, statement
@@ -211,6 +212,7 @@ def a_whole_life(story: Story) -> None:
     story.retry(child)
     story.cancel(story.submit(delay="1d"))
     story.cancel(story.running())
+    lives_with_keys(story)
     store.read(lambda tx: lanes.policy(tx, 1))
     store.read(lambda tx: jobs.leased_by(tx, story.worker))
     read.history(store, after=0, job=child, kinds=("queued",), limit=5)
@@ -231,6 +233,21 @@ def a_whole_life(story: Story) -> None:
     store.read(lambda tx: (catalog.of_app(tx, "shop"), catalog.names(tx), events.last(tx)))
 
 
+def lives_with_keys(story: Story) -> None:
+    """Keys that are taken, found held, replaced, taken over, remembered and forgotten."""
+    replace = Unique("k", on_conflict="replace")
+    for _ in range(2):
+        story.submit(unique="k")
+    story.submit(unique=replace)
+    ended = story.running(unique="e")
+    story.end(ended)
+    story.submit(unique="e")
+    for _ in range(2):
+        submit.submit(story.store, [JobRequest("send")], actor="c", idempotency_key="once")
+        story.clock.forward(25 * HOUR)
+    story.store.write(lambda tx: keys.forget(tx, keys.stale(tx, 0, 10)))
+
+
 def question(story: Story, tx: Transaction) -> workers.Question:
     return workers.Question(story.worker, "shop", [(jobs_lane(tx), *jobs.FIRST)], Instant(tx.now))
 
@@ -244,7 +261,7 @@ def jobs_lane(tx: Transaction) -> Any:
 
 def public_functions() -> Iterator[str]:
     """``jobs.renew`` and its like: what the store offers to those above."""
-    for module in (jobs, lanes, workers, catalog, events, store_queues):
+    for module in (jobs, keys, lanes, workers, catalog, events, store_queues):
         for name, value in vars(module).items():
             if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_"):
                 yield f"{module.__name__.rpartition('.')[2]}.{name}"

@@ -43,7 +43,7 @@ LEASE = Duration(30 * SECOND)
 def submits(store: Store, clock: HandClock, tell: Tell) -> None:
     """Four submits of three jobs."""
     for _ in range(4):
-        tell(submit(store, [JobRequest("send")] * 3, actor="victim"))
+        tell([one.job for one in submit(store, [JobRequest("send")] * 3, actor="victim")])
 
 
 def cancels(store: Store, clock: HandClock, tell: Tell) -> None:

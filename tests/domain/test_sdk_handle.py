@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mainspring import Context, Event, Handle, Job, Mainspring, Retry, State, current
+from mainspring import Context, Event, Handle, Job, Mainspring, Retry, State, Unique, current
 from mainspring.client.direct import DirectClient
 from mainspring.clock import instant
 from mainspring.errors import (
@@ -27,6 +27,7 @@ from mainspring.errors import (
     JobCancelled,
     JobDead,
     JobNotSucceeded,
+    KeyHeld,
     NotYetSupported,
     PayloadTooLarge,
     ReplayLive,
@@ -208,12 +209,25 @@ def test_options_reach_the_job(store: Store) -> None:
     assert double.options(run_at=moment).submit(n=1).record.run_at == instant("2030-01-01T00:00:00Z")
 
 
+def test_a_unique_key_gives_the_job_that_has_it(store: Store) -> None:
+    first = double.options(unique="k").submit(n=1)
+    second = double.options(unique="k").submit(n=2)
+    assert (first.new, second.new, second) == (True, False, first)
+    many = double.options(unique=Unique("m", period="1h")).submit_many([{"n": 1}, {"n": 2}])
+    assert [one.new for one in many] == [True, False]
+    with pytest.raises(KeyHeld) as refused:
+        double.options(unique=Unique("k", on_conflict="reject")).submit(n=3)
+    assert refused.value.job == first.id
+    assert double.submit(n=4).new
+
+
 def test_options_that_are_not_there_are_refused_before_anything_is_stored(store: Store) -> None:
     with pytest.raises(InvalidOption, match=r"A submit has no option 'prio'\. Did you mean priority"):
         double.options(prio=1)  # type: ignore[call-arg]
-    for name in ("unique", "connection"):
-        with pytest.raises(NotYetSupported, match=f"{name} is not supported by this version"):
-            double.options(**{name: "x"})  # type: ignore[arg-type]
+    with pytest.raises(NotYetSupported, match="connection is not supported by this version"):
+        double.options(connection="x")  # type: ignore[call-arg]
+    with pytest.raises(InvalidOption, match="unique is 7"):
+        double.options(unique=7)  # type: ignore[arg-type]
     with pytest.raises(NotYetSupported, match="connection is not supported"):
         double.submit(1, connection=object())  # type: ignore[call-arg]
     assert list(app.events(follow=False)) == []

@@ -67,7 +67,7 @@ class Crew:
         """So many jobs; each start of the task takes the next part (then: a quick success)."""
         self.parts.setdefault(f"world.{task}", []).extend(parts)
         wishes = [JobRequest(task=task, params={"token": n}, **options) for n in range(count)]  # type: ignore[arg-type]
-        jobs = [JobId(job) for job in self.client.submit(wishes)]
+        jobs = [receipt.job for receipt in self.client.submit(wishes)]
         for worker in self.workers.values():
             worker.ring()
         return jobs

@@ -64,9 +64,9 @@ def platform() -> DirectClient:
 
 def requests(count: int, **options: Any) -> list[int]:
     client = platform()
-    ids = client.submit([JobRequest("shop.receipt", {"order_id": n}, **options) for n in range(count)])
+    receipts = client.submit([JobRequest("shop.receipt", {"order_id": n}, **options) for n in range(count)])
     client.close()
-    return ids
+    return [receipt.job for receipt in receipts]
 
 
 # --- submit ---------------------------------------------------------------------------------------------------------
@@ -86,6 +86,15 @@ def test_a_submit_for_people_says_id_and_state(cli: CommandLine):
     assert cli("submit", "shop.clean").out == "job 2 queued: shop.clean\n"
 
 
+def test_a_submit_with_a_key_that_a_job_has_shows_that_job(cli: CommandLine):
+    first = cli("submit", "receipt", "order_id=7", "--unique", "order-7", "--json").answer
+    second = cli("submit", "receipt", "order_id=8", "--unique", "order-7", "--json")
+    assert second.answer == first
+    assert f"job {first['id']} has the unique key 'order-7'; nothing new was submitted." in second.err
+    assert "order_id=7" in cli("submit", "receipt", "order_id=9", "--unique", "order-7").out
+    assert cli("submit", "shop.clean", "--unique", "order-7", "--json").answer["id"] != first["id"]
+
+
 def test_due_times_make_a_scheduled_job(cli: CommandLine):
     assert cli("submit", "receipt", "order_id=1", "--delay", "10m", "--json").answer["state"] == "scheduled"
     later = cli("submit", "receipt", "order_id=1", "--at", "2999-01-01T00:00:00+01:00", "--json").answer
@@ -96,13 +105,13 @@ def test_due_times_make_a_scheduled_job(cli: CommandLine):
 def test_a_length_of_time_is_written_as_people_do_whoever_submits(cli: CommandLine):
     assert cli("submit", "rest", "pause=1m30s", "--json").answer["params"] == {"pause": "PT90S"}
     client = platform()
-    (job,) = client.submit([JobRequest("shop.rest", {"pause": "250ms"})])
-    assert client.job(job).params == {"pause": "PT0.25S"}
+    (receipt,) = client.submit([JobRequest("shop.rest", {"pause": "250ms"})])
+    assert client.job(receipt.job).params == {"pause": "PT0.25S"}
     lengths = ["PT0.25S", "P1DT1H", "-PT4S", "P1W"]
-    for job, length in zip(
+    for receipt, length in zip(
         client.submit([JobRequest("shop.rest", {"pause": length}) for length in lengths]), lengths, strict=True
     ):
-        assert client.job(job).params == {"pause": length}
+        assert client.job(receipt.job).params == {"pause": length}
     with pytest.raises(InvalidParameters, match="soon"):
         client.submit([JobRequest("shop.rest", {"pause": "soon"})])
     client.close()
@@ -138,7 +147,7 @@ def test_parameters_may_come_as_a_document_or_a_file(cli: CommandLine):
         (("receipt", "order_id=7", "--priority", "9999"), "invalid_option", "priority"),
         (("receipt", "order_id=7", "--max-attempts", "0"), "invalid_option", "max_attempts"),
         (("receipt", "order_id=7", "--timeout", "0s"), "invalid_option", "timeout"),
-        (("receipt", "order_id=7", "--unique", "k"), "not_yet_supported", "unique"),
+        (("receipt", "order_id=7", "--unique", "k" * 256), "invalid_option", "unique"),
         (("receipt", "order_id=1e999"), "invalid_json|invalid_parameters", "order_id"),
         (("receipt", "order_id=7", "note=a\0b"), "invalid_text", "NUL"),
         (("receipt", "order_id=7", f"note={'x' * 1_100_000}"), "payload_too_large", "1,048,576"),

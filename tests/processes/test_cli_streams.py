@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 def jobs_in(folder: Path) -> int:
     client = connect(f"sqlite:///{folder}/m.db")
     try:
-        return client.submit([JobRequest("shop.clean")])[0] - 1
+        return client.submit([JobRequest("shop.clean")])[0].job - 1
     finally:
         client.close()
 

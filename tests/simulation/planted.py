@@ -10,6 +10,7 @@ import pytest
 
 from mainspring.control import submit as control_submit
 from mainspring.domain.ids import ClaimId, JobId, LaneId
+from mainspring.domain.job import Receipt
 from mainspring.domain.retry import Retry
 from mainspring.domain.states import State
 from mainspring.domain.verdicts import Verdict, after_ending, after_loss
@@ -71,9 +72,9 @@ def attempts_counted_at_end(monkeypatch: pytest.MonkeyPatch) -> None:
 def acknowledged_before_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer is given once the rows are written, whether or not the commit follows."""
     sound_write, sound_born = Store.write, born.born
-    answer: list[JobId] = []
+    answer: list[Receipt] = []
 
-    def noting(*arguments: Any) -> list[JobId]:
+    def noting(*arguments: Any) -> list[Receipt]:
         answer[:] = sound_born(*arguments)
         return list(answer)
 

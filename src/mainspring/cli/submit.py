@@ -13,7 +13,6 @@ from mainspring.client import Client
 from mainspring.client.wire import job_wire
 from mainspring.domain.job import Job, JobRequest
 from mainspring.domain.states import State
-from mainspring.errors import NotYetSupported
 
 
 def submit(  # noqa: PLR0913 - the documented options of a submit
@@ -31,13 +30,13 @@ def submit(  # noqa: PLR0913 - the documented options of a submit
     tag: Annotated[tuple[str, ...], option("A label such as team=mail; may be given several times.", "KEY=VALUE")] = (),
     timeout: Annotated[str | None, option("How long one attempt may take: 30s.", "DURATION")] = None,
     max_attempts: Annotated[int | None, option("How many attempts it gets; 1 is no retries.", "N")] = None,
-    unique: Annotated[str | None, Parameter(show=False)] = None,
+    unique: Annotated[
+        str | None, option("At most one unended job of the task has this key: else that one is told.", "KEY")
+    ] = None,
     wait: Annotated[bool, option("Show its progress until it has ended; exit status 1 unless it succeeds.")] = False,
     access: Access = of.DEFAULT,
 ) -> int:
     """Submit a job. Its id is printed once it is stored durably."""
-    if unique is not None:
-        raise NotYetSupported("--unique")
     with access.client(make=True) as client:
         known = values.task_named(task, client.tasks())
         request = JobRequest(
@@ -51,9 +50,13 @@ def submit(  # noqa: PLR0913 - the documented options of a submit
             timeout=timeout,
             retry=None if max_attempts is None else {"max_attempts": max_attempts},
             tags=values.pairs(tag, "--tag"),
+            unique=unique,
         )
-        number = client.submit([request])[0]
+        receipt = client.submit([request])[0]
+        number = receipt.job
         with show.done(f"job {number} is stored all the same."):
+            if not receipt.new:
+                show.note(f"job {number} has the unique key {unique!r}; nothing new was submitted.")
             if wait:
                 return _wait(client, number, access)
             job = client.job(number)

@@ -12,7 +12,7 @@ from typing import Protocol
 from mainspring.clock import Duration
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
-from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest
+from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
@@ -25,8 +25,12 @@ class Client(Protocol):
         """Record an app's tasks. Idempotent."""
         ...
 
-    def submit(self, requests: Sequence[JobRequest]) -> list[int]:
-        """Store the jobs and answer their ids once they are durable. Up to 2,000 at once: all or none."""
+    def submit(self, requests: Sequence[JobRequest], *, idempotency_key: str | None = None) -> list[Receipt]:
+        """Store the jobs and answer, once they are durable, which job each request led to. Up to 2,000: all or none.
+
+        ``idempotency_key``: the same requests with the same key get the same answer for 24 hours. Raises KeyHeld,
+        IdempotencyKeyReused.
+        """
         ...
 
     def job(self, job: int) -> Job:

@@ -11,7 +11,7 @@ from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.ids import JobId
-from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest
+from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
@@ -60,9 +60,11 @@ class DirectClient:
         """Record an app's tasks. Idempotent."""
         catalog.declare(self.store, catalog_)
 
-    def submit(self, requests: Sequence[JobRequest]) -> list[int]:
-        """Store the jobs and answer their ids once they are durable. Up to 2,000 at once: all or none."""
-        return submit.submit(self.store, requests, actor=self._actor, parent=self._parent)
+    def submit(self, requests: Sequence[JobRequest], *, idempotency_key: str | None = None) -> list[Receipt]:
+        """Store the jobs and answer, once they are durable, which job each request led to. Up to 2,000: all or none."""
+        return submit.submit(
+            self.store, requests, actor=self._actor, parent=self._parent, idempotency_key=idempotency_key
+        )
 
     def job(self, job: int) -> Job:
         """One job. Raises UnknownJob."""

@@ -41,7 +41,8 @@ def cancel(store: Store, number: int, *, actor: str) -> Job:
 def retry(store: Store, number: int, *, actor: str) -> Job:
     """Run an ended job again as a new job that points to the old one (``replay_of``).
 
-    Raises UnknownJob; IllegalState while it has not ended; ReplayLive while its last replay has not.
+    Raises UnknownJob; IllegalState while it has not ended; ReplayLive while its last replay has not; KeyHeld while
+    another job has its unique key.
     """
 
     def work(tx: Transaction) -> Job:
@@ -56,8 +57,8 @@ def retry(store: Store, number: int, *, actor: str) -> Job:
                 remedy=f"Wait for its end, or cancel it first: mainspring cancel {number}",
             )
         _refuse_live_replay(tx, number)
-        (new,) = born(tx, [jobs.again(tx, number)], actor)
-        return _present(tx, new)
+        (receipt,) = born(tx, [jobs.again(tx, number)], actor)
+        return _present(tx, receipt.job)
 
     job = store.write(
         work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell

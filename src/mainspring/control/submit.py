@@ -5,31 +5,37 @@ The schema decides, never user code: a submit by name is checked exactly like on
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jsonschema_rs
+import msgspec
 
 from mainspring.clock import Duration, Instant, duration, duration_text, instant
+from mainspring.control.uniqueness import checked_key, checked_rule
 from mainspring.domain.ids import JobId, LaneId
-from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST, JobRequest
+from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST, JobRequest, Receipt
 from mainspring.domain.parameters import checked_json, duration_names, is_iso_duration, iso_durations
 from mainspring.domain.retry import Retry
 from mainspring.domain.task import Task, checked_name
 from mainspring.errors import (
+    IdempotencyKeyReused,
     InvalidDuration,
+    InvalidJson,
     InvalidOption,
     InvalidParameters,
-    NotYetSupported,
+    KeyHeld,
     PayloadTooLarge,
     StoreError,
     UnknownTask,
     near,
 )
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, catalog, rows
+from mainspring.store import Store, Transaction, catalog, keys, rows
 from mainspring.store.catalog import Ground
+from mainspring.store.keys import Hold
 from mainspring.store.lanes import Kind
 from mainspring.transitions.born import Birth, born
 
@@ -54,6 +60,14 @@ class Prepared(NamedTuple):
     tags: str | None
     meta: str | None
     params: str
+    hold: Hold | None
+
+
+class _Once(NamedTuple):
+    """An idempotency key, and the digest of what came with it."""
+
+    key: str
+    digest: str
 
 
 class _Declared(NamedTuple):
@@ -66,20 +80,56 @@ class _Declared(NamedTuple):
     lengths: tuple[str, ...]
 
 
-def submit(store: Store, requests: Sequence[JobRequest], *, actor: str, parent: JobId | None = None) -> list[int]:
-    """Store the jobs and answer their ids once the commits are durable.
+def submit(
+    store: Store,
+    requests: Sequence[JobRequest],
+    *,
+    actor: str,
+    parent: JobId | None = None,
+    idempotency_key: str | None = None,
+) -> list[Receipt]:
+    """Store the jobs and answer which they are once the commits are durable.
 
-    All are checked before the first is stored; up to ATOMIC jobs are stored all or none. Raises UnknownTask,
-    InvalidParameters, InvalidOption, InvalidText, InvalidJson, PayloadTooLarge, NotYetSupported; StoreError, which says
-    how many were stored before where that is not none.
+    All are checked before the first is stored; up to ATOMIC jobs are stored all or none. ``idempotency_key``: the same
+    requests with the same key are stored once in 24 hours, and get the same answer; up to ATOMIC jobs. Raises
+    UnknownTask, InvalidParameters, InvalidOption, InvalidText, InvalidJson, PayloadTooLarge; KeyHeld;
+    IdempotencyKeyReused for other requests with this key; StoreError, which says how many were stored before where that
+    is not none.
     """
-    if len(requests) > MOST_PER_SUBMIT:
-        raise PayloadTooLarge("The number of jobs in one submit", len(requests), MOST_PER_SUBMIT)
-    while True:
-        ids = _stored(store, _prepared(store, requests), actor, parent)
-        if ids is not None:
-            return [int(job) for job in ids]
-        store.declarations.clear()  # a task was declared anew since we looked: check against that
+    most = MOST_PER_SUBMIT if idempotency_key is None else ATOMIC
+    if len(requests) > most:
+        raise PayloadTooLarge("The number of jobs in one submit", len(requests), most)
+    once = None if idempotency_key is None else _once(idempotency_key, requests)
+    told = None if once is None else store.read(lambda tx: _told(tx, once))
+    while told is None:
+        told = _stored(store, _prepared(store, requests), actor, parent, once)
+        if told is None:
+            store.declarations.clear()  # a task was declared anew since we looked: check against that
+    return told
+
+
+def _once(key: str, requests: Sequence[JobRequest]) -> _Once:
+    """The digest is of what was meant: neither the order of fields nor white space makes a difference."""
+    key = checked_key(key, "Idempotency-Key")
+    try:
+        meant = msgspec.json.encode(requests, order="deterministic")
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise InvalidJson(f"The submit can't be written as JSON: {error}.") from error
+    return _Once(key, hashlib.sha256(meant).hexdigest())
+
+
+def _told(tx: Transaction, once: _Once) -> list[Receipt] | None:
+    """What was answered before, if anything was. Raises IdempotencyKeyReused."""
+    before = keys.answered(tx, once.key)
+    if before is None:
+        return None
+    if before.digest != once.digest:
+        raise IdempotencyKeyReused(
+            f"The idempotency key {once.key!r} came with another submit before.",
+            remedy="Use a new key for each submit, and the same one only to send the same again.",
+            field="Idempotency-Key",
+        )
+    return before.receipts
 
 
 def _prepared(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:
@@ -96,14 +146,16 @@ def _prepared(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:
     return [_prepare(request, declared[request.task]) for request in requests]
 
 
-def _stored(store: Store, prepared: Sequence[Prepared], actor: str, parent: JobId | None) -> list[JobId] | None:
-    """Their ids; None with nothing stored when a task is declared otherwise than what they were checked against."""
-    ids: list[JobId] = []
+def _stored(
+    store: Store, prepared: Sequence[Prepared], actor: str, parent: JobId | None, once: _Once | None
+) -> list[Receipt] | None:
+    """What they led to; None with nothing stored when a task is declared otherwise than they were checked against."""
+    receipts: list[Receipt] = []
     try:
         for start in range(0, len(prepared), ATOMIC):
             some = prepared[start : start + ATOMIC]
             born_now = store.write(
-                partial(_born, prepared=some, actor=actor, parent=parent, first=not start),
+                partial(_born, prepared=some, actor=actor, parent=parent, once=once, first=not start),
                 before=FaultPoint.SUBMIT_BEFORE_COMMIT,
                 after=FaultPoint.SUBMIT_AFTER_COMMIT,
                 rings=store.work_bell,
@@ -111,14 +163,15 @@ def _stored(store: Store, prepared: Sequence[Prepared], actor: str, parent: JobI
             if born_now is None:
                 return None
             store.news_bell.ring()
-            ids += born_now
-    except StoreError as error:
-        if ids:
+            receipts += born_now
+    except (StoreError, KeyHeld) as error:
+        if receipts:
+            first, last = receipts[0].job, receipts[-1].job
             error.message += (
-                f" Before that, {len(ids):,} of {len(prepared):,} jobs were stored ({ids[0]} to {ids[-1]})."
+                f" Before that, {len(receipts):,} of {len(prepared):,} jobs were stored ({first} to {last})."
             )
         raise
-    return ids
+    return receipts
 
 
 def _find(tx: Transaction, name: str) -> str:
@@ -150,8 +203,6 @@ def _declared(text: str) -> _Declared:
 
 def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
     task = declared.task
-    if request.unique is not None:
-        raise NotYetSupported("unique")
     given = iso_durations(request.params, declared.lengths) if declared.lengths else request.params
     params = checked_json(given, "params")
     _check_params(task, declared.validator, given)
@@ -168,6 +219,7 @@ def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
         tags=_tags(request.tags),
         meta=None if request.meta is None else checked_json(request.meta, "meta").decode(),
         params=params.decode(),
+        hold=None if request.unique is None else keys.hold_of(checked_rule(request.unique)),
     )
 
 
@@ -251,10 +303,19 @@ def _tags(tags: dict[str, str]) -> str | None:
     return checked_json(tags, "tags").decode()
 
 
-def _born(
-    tx: Transaction, prepared: Sequence[Prepared], actor: str, parent: JobId | None, *, first: bool
-) -> list[JobId] | None:
+def _born(  # noqa: PLR0913 - all that a birth depends on
+    tx: Transaction,
+    *,
+    prepared: Sequence[Prepared],
+    actor: str,
+    parent: JobId | None,
+    once: _Once | None,
+    first: bool,
+) -> list[Receipt] | None:
     """Insert them. What the first ones were checked against must still be declared."""
+    told = None if once is None else _told(tx, once)
+    if told is not None:
+        return told  # another process was faster
     found: dict[Ground, tuple[LaneId, int]] = {}
     births = []
     for one in prepared:
@@ -264,7 +325,10 @@ def _born(
                 return None
             found[one.ground] = lane, policy
         births.append(_birth(tx, one, parent, *found[one.ground]))
-    return born(tx, births, actor)
+    receipts = born(tx, births, actor)
+    if once is not None:
+        keys.remember(tx, once.key, once.digest, receipts)
+    return receipts
 
 
 def _birth(tx: Transaction, one: Prepared, parent: JobId | None, lane: LaneId, policy: int) -> Birth:
@@ -280,4 +344,5 @@ def _birth(tx: Transaction, one: Prepared, parent: JobId | None, lane: LaneId, p
         tags=one.tags,
         meta=one.meta,
         params=one.params,
+        hold=one.hold,
     )

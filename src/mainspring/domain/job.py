@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,13 +15,29 @@ PAYLOAD_LIMIT = 1_048_576
 PRIORITY_FIRST, PRIORITY_DEFAULT, PRIORITY_LAST = -1000, 5, 1000
 
 
+class Unique(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, rename={"while_": "while"}):
+    """At most one job of a task holds a key at a time, whatever runs at once. Keys of other tasks are other keys.
+
+    ``key``: 1 to 255 characters; ``while_``: until when the job holds it: ``"unfinished"`` until it has ended, through
+    retries and crashes (default), or ``"waiting"`` until it is first claimed; ``period`` (a duration): and no longer
+    than this from the submit; ``on_conflict``: what a submit does that finds another job with the key: ``"return"``
+    gives that job (default), ``"reject"`` raises KeyHeld, ``"replace"`` cancels it and takes its place if it still
+    waits, else raises KeyHeld.
+    """
+
+    key: str
+    while_: Literal["waiting", "unfinished"] = "unfinished"
+    period: str | float | None = None
+    on_conflict: Literal["return", "replace", "reject"] = "return"
+
+
 class JobRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a client asks for. Texts are as people write them; control/submit.py checks and completes them.
 
     ``task``: full or (where unique) short name; ``params``: an object; ``queue``, ``priority`` (lower goes first,
     default 5), ``retry``, ``timeout`` (per attempt): the task's own where left out; ``delay`` (a duration) or
     ``run_at`` (ISO 8601): when it is due; ``expires`` (a duration after submit): dead if it has not started by then;
-    ``tags``: text to text; ``meta``: any JSON, kept and shown.
+    ``tags``: text to text; ``meta``: any JSON, kept and shown; ``unique``: a Unique, or its key.
     """
 
     task: str
@@ -35,7 +51,14 @@ class JobRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     expires: str | float | None = None
     tags: dict[str, str] = {}
     meta: Any = None
-    unique: Any = None  # refused until uniqueness is built
+    unique: str | Unique | None = None
+
+
+class Receipt(msgspec.Struct, frozen=True, array_like=True):
+    """What a submit answers for a request. ``new`` false: ``job`` held the unique key already; nothing was stored."""
+
+    job: JobId
+    new: bool = True
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -18,6 +18,18 @@ ErrorTypes = Iterable[type[BaseException] | str] | type[BaseException]
 """Error classes or their names; one alone needs no list."""
 
 
+class RetryAfter(Exception):
+    """Raise it in a task to fail this attempt and choose the delay before the next one.
+
+    The wish is taken as it is (``max_delay`` bounds the computed delays only); attempts are charged as usual. Any
+    other exception may do the same with an attribute ``retry_after`` (a duration).
+    """
+
+    def __init__(self, delay: str | float, message: str = "") -> None:
+        super().__init__(message or f"try again in {delay}")
+        self.retry_after = delay
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Retry:
     """The retry policy of a task or job.

@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mainspring import faults
-from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
+from mainspring.clock import MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.ids import JobId
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, workers
+from mainspring.store import Store, Transaction, keys, workers
 from mainspring.store.workers import SeenLease
 from mainspring.transitions.ended import lose
 from mainspring.transitions.waiting import BATCH, expire, promote
+
+TIDY_EVERY = MINUTE
+TIDY_BATCH = 1000
+"""Rows at a time of what need no longer be kept."""
 
 
 class LeaseWatch:
@@ -40,7 +44,7 @@ class LeaseWatch:
 
 
 class Sweep:
-    """The turn of a server: promote, sweep, expire."""
+    """The turn of a server: promote, sweep, expire; now and then forget keys that nobody needs any more."""
 
     def __init__(
         self, store: Store, clock: Clock, sweep_length: Duration, *, poll: Duration = SECOND, actor: str = "sweeper"
@@ -50,6 +54,8 @@ class Sweep:
         self._poll = poll
         self._actor = actor
         self._watch = LeaseWatch(sweep_length)
+        self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
+        self._tidied_to = 0
 
     def turn(self) -> Duration:
         """One look, and a transaction where there is something to move."""
@@ -60,7 +66,7 @@ class Sweep:
         come = due is not None and due <= now
         late = expiry is not None and expiry <= now
         if not (overdue or come or late):
-            return self._rest(due, expiry, now)
+            return self._tidy() or self._rest(due, expiry, now)
 
         def work(tx: Transaction) -> tuple[list[JobId], int]:
             lost = lose(tx, overdue, self._actor)
@@ -76,6 +82,19 @@ class Sweep:
             self._store.work_bell.ring()
         self._store.news_bell.ring()
         return Duration(0) if promoted == BATCH else Duration(10 * MILLISECOND)
+
+    def _tidy(self) -> Duration | None:
+        """Where nothing else is to be done and it is time, forget one batch; how soon to go on, None when at once."""
+        if self._clock.monotonic() < self._tidy_at:
+            return None
+        old = self._store.read(lambda tx: keys.stale(tx, self._tidied_to, TIDY_BATCH))
+        if old.jobs or old.answers:
+            self._store.write(lambda tx: keys.forget(tx, old))
+        self._tidied_to = old.last
+        if old.last or len(old.answers) == TIDY_BATCH:
+            return Duration(10 * MILLISECOND)
+        self._tidy_at = Duration(self._clock.monotonic() + TIDY_EVERY)
+        return None
 
     def _rest(self, due: Instant | None, expiry: Instant | None, now: Instant) -> Duration:
         """Until the earliest due instant, at most the polling interval."""

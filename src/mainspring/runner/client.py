@@ -17,7 +17,7 @@ from mainspring.clock import Duration
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.frame import Answer, Request
-from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest
+from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
@@ -45,8 +45,10 @@ class FrameClient:
     def declare(self, catalog: Catalog) -> None:
         self._call("declare", None, catalog=catalog)
 
-    def submit(self, requests: Sequence[JobRequest]) -> list[int]:
-        found: list[int] = self._call("submit", list[int], requests=list(requests))
+    def submit(self, requests: Sequence[JobRequest], *, idempotency_key: str | None = None) -> list[Receipt]:
+        found: list[Receipt] = self._call(
+            "submit", list[Receipt], requests=list(requests), idempotency_key=idempotency_key
+        )
         return found
 
     def job(self, job: int) -> Job:

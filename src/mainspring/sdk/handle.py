@@ -29,7 +29,10 @@ _PAGE = 1000
 
 
 class Handle(Generic[R_co]):
-    """A submitted job, whose result is an ``R``. ``id`` is its number; it can be made again with ``app.job(id)``."""
+    """A submitted job, whose result is an ``R``. ``id`` is its number; it can be made again with ``app.job(id)``.
+
+    ``new`` is False where the submit found another job with its unique key: this is that one.
+    """
 
     def __init__(
         self,
@@ -38,9 +41,11 @@ class Handle(Generic[R_co]):
         *,
         read: Callable[[Any], Any] | None = None,
         record: Job | None = None,
+        new: bool = True,
     ) -> None:
         """For the SDK. ``client`` gives the client of the moment; ``read`` turns plain JSON into the result's type."""
         self.id = job
+        self.new = new
         self._client = client
         self._read = read
         self._record = record

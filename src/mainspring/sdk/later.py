@@ -29,10 +29,3 @@ class Node:
 
     def __init__(self, *_args: Any, **_options: Any) -> None:
         raise NotYetSupported("Node")
-
-
-class Unique:
-    """A uniqueness rule for jobs. Raises NotYetSupported."""
-
-    def __init__(self, *_args: Any, **_options: Any) -> None:
-        raise NotYetSupported("Unique")

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 import msgspec
 
 from mainspring.clock import duration, duration_text, instant, instant_text
-from mainspring.domain.job import PRIORITY_DEFAULT, PRIORITY_FIRST, PRIORITY_LAST, JobRequest
+from mainspring.domain.job import PRIORITY_DEFAULT, PRIORITY_FIRST, PRIORITY_LAST, JobRequest, Unique
 from mainspring.domain.retry import DEFAULT, Retry
 from mainspring.domain.task import checked_name
 from mainspring.errors import InvalidDuration, InvalidInstant, InvalidOption, NotYetSupported, near
@@ -52,7 +52,7 @@ class SubmitOptions(TypedDict, total=False):
 
     ``delay`` or ``run_at`` (an aware datetime, or ISO 8601 with offset): when the job is due; ``expires``: dead if it
     has not started this long after the submit; ``tags``: text to text, to find jobs by; ``meta``: any JSON, kept with
-    the job; the rest as in TaskOptions.
+    the job; ``unique``: a key that one job of the task holds at a time, or a Unique; the rest as in TaskOptions.
     """
 
     priority: int
@@ -64,10 +64,11 @@ class SubmitOptions(TypedDict, total=False):
     expires: Length
     tags: dict[str, str]
     meta: Any
+    unique: str | Unique
 
 
 LATER_FOR_TASKS = frozenset({"memory", "cpu", "requires", "slots", "unique", "network"})
-LATER_FOR_SUBMITS = frozenset({"unique", "connection", "requires", "slots", "memory"})
+LATER_FOR_SUBMITS = frozenset({"connection", "requires", "slots", "memory"})
 _TASK = TaskOptions.__optional_keys__
 _SUBMIT = SubmitOptions.__optional_keys__
 

@@ -108,7 +108,7 @@ class RegisteredTask(Generic[P, R, C]):
         """Make a job of it, and return once the job is stored for good.
 
         Raises InvalidParameters (which parameter, and why), InvalidJson, InvalidText, PayloadTooLarge above 1 MiB,
-        StoreError.
+        KeyHeld (with ``options(unique=...)`` only), StoreError.
         """
         return Submission(self, {}).submit(*args, **kwargs)
 
@@ -184,13 +184,12 @@ class RegisteredTask(Generic[P, R, C]):
         """A function from plain JSON to the annotated return type; None where they are the same."""
         return None if self.function is None else result_reader(self.function)
 
-    def handle(self, job: int) -> Handle[R]:
-        """The handle of a job of this task."""
-        return Handle(self._clients.asking, job, read=self.read_result)
-
     def store(self, requests: list[JobRequest]) -> list[Handle[R]]:
         """Submit prepared requests."""
-        return [self.handle(job) for job in self._clients.submitting().submit(requests)] if requests else []
+        if not requests:
+            return []
+        receipts = self._clients.submitting().submit(requests)
+        return [Handle(self._clients.asking, one.job, read=self.read_result, new=one.new) for one in receipts]
 
     def _refuse_call(self) -> NoReturn:
         raise InvalidTask(

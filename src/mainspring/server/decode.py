@@ -32,7 +32,7 @@ FILTERS = ("state", "task", "queue", "tag", "since", "until", "cursor", "limit")
 
 LATER = frozenset(
     (
-        *("unique", "requires", "labels", "slots", "memory", "cpu", "sandbox"),
+        *("requires", "labels", "slots", "memory", "cpu", "sandbox"),
         *("schedule", "workflow", "run", "node", "nodes", "needs", "when", "map", "run_if"),
     )
 )
@@ -46,8 +46,6 @@ _PLUS_LOST = re.compile(r" (?=\d\d:?\d\d$)")
 
 def job_request(asked: Asked) -> JobRequest:
     """The body of a submit. Raises InvalidInput and its kinds."""
-    if "idempotency-key" in asked.headers:
-        raise NotYetSupported("Idempotency-Key")
     body = _object(asked.body)
     for name in body:
         if name in LATER:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mainspring.errors import IllegalState, MainspringError, MethodNotAllowed, TooBusy
+from mainspring.errors import IllegalState, KeyHeld, MainspringError, MethodNotAllowed, TooBusy
 from mainspring.server.exchange import Answer
 
 PROBLEM = "application/problem+json"
@@ -26,6 +26,8 @@ def problem(error: MainspringError) -> Answer:
         document["remedy"] = error.remedy
     if isinstance(error, IllegalState):
         document["state"] = error.state
+    if isinstance(error, KeyHeld):
+        document["job"] = error.job
     return Answer(error.http_status, document, _headers(error))
 
 

@@ -13,6 +13,7 @@ from mainspring.domain.job import Job, JobFilter
 from mainspring.domain.states import LIVE, PLACE, Cause, Charge, Outcome, Place, State, next_state
 from mainspring.domain.task import Lodging
 from mainspring.store import moves, rows
+from mainspring.store.keys import Hold, rejecting
 from mainspring.store.lanes import sibling
 from mainspring.store.transaction import Transaction
 
@@ -31,6 +32,7 @@ class Birth(NamedTuple):
     tags: str | None
     meta: str | None
     params: str
+    hold: Hold | None = None
 
 
 class Left(NamedTuple):
@@ -88,9 +90,14 @@ class Load(NamedTuple):
 # --- births -------------------------------------------------------------------------------------------------------
 
 
-def insert(tx: Transaction, births: Sequence[Birth], actor: str) -> list[JobId]:
-    """Store new jobs with their places and first events; the ids, in order."""
-    ids = [JobId(number) for number in tx.job_ids(len(births))]
+def new_ids(tx: Transaction, count: int) -> list[JobId]:
+    """Ids for jobs that are about to be born."""
+    return [JobId(number) for number in tx.job_ids(count)]
+
+
+def insert(tx: Transaction, births: Sequence[Birth], actor: str, ids: Sequence[JobId] = ()) -> list[JobId]:
+    """Store new jobs with their places and first events; the ids, in order. ``ids``: where they were taken before."""
+    ids = list(ids) or new_ids(tx, len(births))
     now = tx.now
     tx.many(
         "job/insert",
@@ -109,6 +116,7 @@ def insert(tx: Transaction, births: Sequence[Birth], actor: str) -> list[JobId]:
                 b.tags,
                 b.meta,
                 b.params,
+                None if b.hold is None else b.hold.document,
             )
             for job, b in zip(ids, births, strict=True)
         ],
@@ -418,9 +426,10 @@ def last_replay(tx: Transaction, number: int) -> tuple[JobId, State | None] | No
 
 
 def again(tx: Transaction, number: int) -> Birth:
-    """The birth that a replay of this job needs."""
-    task, lane, priority, policy, params, tags, meta, _ = tx.rows("job/again", job=number)[0]
-    return Birth(task, lane, priority, policy, tx.now, None, None, JobId(number), tags, meta, params)
+    """The birth that a replay of this job needs. It takes the unique key again, and must not find it held."""
+    task, lane, priority, policy, params, tags, meta, _, rule = tx.rows("job/again", job=number)[0]
+    hold = None if rule is None else rejecting(rule)
+    return Birth(task, lane, priority, policy, tx.now, None, None, JobId(number), tags, meta, params, hold)
 
 
 def attempts(tx: Transaction, number: int) -> list[Attempt]:

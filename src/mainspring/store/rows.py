@@ -43,6 +43,8 @@ _COUNT = ("jobs",)
 _POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
+    "answer/expired": ("key", "until"),
+    "answer/find": ("digest", "answer", "until"),
     "attempt/of_job": (
         *("job", "number", "outcome", "worker", "started", "ended", "sandbox", "charge", "failure", "details"),
     ),
@@ -58,7 +60,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "export/jobs": _JOB,
     "generation/insert": ("number",),
     "generation/of_app": ("code_hash", "number"),
-    "job/again": ("task", "lane", "priority", "policy", "params", "tags", "meta", "state"),
+    "job/again": ("task", "lane", "priority", "policy", "params", "tags", "meta", "state", "uniqueness"),
     "job/count_any": _COUNT,
     "job/count_due": _COUNT,
     "job/count_ended": _COUNT,
@@ -94,6 +96,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/tally": ("charge", "attempts"),
     "job/unfinished_descendants": ("id",),
     "job/where": ("state", "attempt"),
+    "key/after": ("job", "spent"),
+    "key/lock": ("key",),
+    "key/look": ("task", "key", "job", "released", "waits"),
+    "key/retake": ("task", "key"),
+    "key/take": ("task", "key"),
     "lane/all": ("id", "queue", "app", "lodging", "requires", "slots", "most", "paused", "rules"),
     "lane/find": ("id",),
     "lane/insert": ("id",),

@@ -7,7 +7,7 @@ from typing import Any
 
 from mainspring.client.direct import DirectClient
 from mainspring.clock import Duration
-from mainspring.domain.job import Job, JobRequest
+from mainspring.domain.job import Job, JobRequest, Receipt
 from mainspring.runner.running import here
 from mainspring.store import Store
 
@@ -24,10 +24,12 @@ class HarnessClient(DirectClient):
         running = here.get()
         return None if running is None else DirectClient(self.store, actor=f"job:{running.job}", parent=running.job)
 
-    def submit(self, requests: Sequence[JobRequest]) -> list[int]:
+    def submit(self, requests: Sequence[JobRequest], *, idempotency_key: str | None = None) -> list[Receipt]:
         """Store the jobs; what a job submits has that job as its parent."""
         asking = self._asking()
-        return super().submit(requests) if asking is None else asking.submit(requests)
+        if asking is None:
+            return super().submit(requests, idempotency_key=idempotency_key)
+        return asking.submit(requests, idempotency_key=idempotency_key)
 
     def cancel(self, job: int) -> Job:
         """Cancel a job; the events name the job that did it."""

@@ -74,7 +74,7 @@ class Operator:
         for request, wish in zip(requests, wishes, strict=True):
             request.params["token"] = wish.token
         try:
-            ids = self._client.submit(requests)
+            ids = [receipt.job for receipt in self._client.submit(requests)]
         except StoreError:
             refused = True
         except InjectedFault as fault:

@@ -11,7 +11,7 @@ from mainspring.clock import MILLISECOND, Duration, from_seconds
 from mainspring.domain.attempt import Failure
 from mainspring.domain.frame import Answer, Cancel, Ended, Log, Progress, Request, Start, Stuck
 from mainspring.domain.ids import ClaimId
-from mainspring.domain.job import JobRequest
+from mainspring.domain.job import JobRequest, Receipt
 from mainspring.domain.logline import LogChunk
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Catalog, Executor, Lodging
@@ -110,8 +110,9 @@ class ScriptedRunner(Runner):
 
     def answered(self, frame: Answer) -> None:
         wishes = self._asked.pop(frame.number, [])
-        ids = [None] * len(wishes) if frame.code else msgspec.json.decode(frame.body)
-        for wish, job in zip(wishes, ids, strict=True):
+        receipts = [] if frame.code else msgspec.json.decode(frame.body, type=list[Receipt])
+        for place, wish in enumerate(wishes):
+            job = receipts[place].job if receipts else None
             wish.known, wish.job, wish.may_exist = True, job, job is not None
 
     # --- ends -------------------------------------------------------------------------------------------------

@@ -20,12 +20,13 @@ def promote(tx: Transaction, actor: str) -> int:
     return len(come)
 
 
-def cancel_waiting(tx: Transaction, job: JobId, actor: str) -> bool:
-    """Cancel a job that waits; False when it does not wait."""
+def cancel_waiting(tx: Transaction, job: JobId, actor: str, *, replaced_by: JobId | None = None) -> bool:
+    """Cancel a job that waits; False when it does not wait. ``replaced_by``: the job that takes its place."""
     left = jobs.leave_waiting(tx, job, Cause.CANCEL)
     if left is None:
         return False
-    jobs.enter(tx, [Move(left, Cause.CANCEL, actor)])
+    detail = None if replaced_by is None else rows.text({"replaced_by": replaced_by})
+    jobs.enter(tx, [Move(left, Cause.CANCEL, actor, detail=detail)])
     return True
 
 

@@ -34,6 +34,7 @@ class _Job(msgspec.Struct):
 
 class _Submit(msgspec.Struct):
     requests: list[JobRequest]
+    idempotency_key: str | None = None
 
 
 class _Wanted(msgspec.Struct):
@@ -70,7 +71,7 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
     """What a job may ask, by name: the form of the body, and the call."""
     return {
         "declare": (_Declare, lambda client, body: client.declare(body.catalog)),
-        "submit": (_Submit, lambda client, body: client.submit(body.requests)),
+        "submit": (_Submit, lambda client, body: client.submit(body.requests, idempotency_key=body.idempotency_key)),
         "job": (_Job, lambda client, body: client.job(body.job)),
         "jobs": (_Wanted, lambda client, body: client.jobs(body.wanted)),
         "count": (_Wanted, lambda client, body: client.count(body.wanted)),

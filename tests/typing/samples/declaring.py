@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_type
 
-from mainspring import Context, Event, Handle, Mainspring, Retry, State, current, errors
+from mainspring import Context, Event, Handle, Mainspring, Retry, State, Unique, current, errors
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.logline import LogLine
 
@@ -84,7 +84,9 @@ def options() -> None:
     later.submit(5)  # type: ignore[arg-type]
     resize.options(prio=1)  # type: ignore[call-arg]
     resize.options(priority="high")  # type: ignore[arg-type]
-    resize.options(unique="key")  # type: ignore[call-arg]
+    resize.options(unique="key").options(unique=Unique("key", while_="waiting"))
+    resize.options(unique=7)  # type: ignore[arg-type]
+    Unique("key", on_conflict="refuse")  # type: ignore[arg-type]
     app.task(queu="mail")  # type: ignore[call-overload]
     app.task(memory="1GiB")  # type: ignore[call-overload]
 

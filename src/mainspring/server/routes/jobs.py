@@ -35,9 +35,11 @@ class JobRoutes:
         ]
 
     def submit(self, asked: Asked) -> Answer:
-        """A new job, once it is durable."""
-        (number,) = self._client.submit([job_request(asked)])
-        return _created(self._client.job(number))
+        """A new job, once it is durable; or the one that holds the unique key."""
+        key = asked.headers.get("idempotency-key")
+        (receipt,) = self._client.submit([job_request(asked)], idempotency_key=key)
+        job = self._client.job(receipt.job)
+        return _created(job) if receipt.new else Answer(200, job_wire(job), _location(job))
 
     def listed(self, asked: Asked) -> Answer:
         """A page of jobs, newest first."""
@@ -84,7 +86,11 @@ class JobRoutes:
 
 
 def _created(job: Job) -> Answer:
-    return Answer(201, job_wire(job), {"location": f"{_JOBS}/{job.id}"})
+    return Answer(201, job_wire(job), _location(job))
+
+
+def _location(job: Job) -> dict[str, str]:
+    return {"location": f"{_JOBS}/{job.id}"}
 
 
 def _cursor(seq: int | None) -> str | None:

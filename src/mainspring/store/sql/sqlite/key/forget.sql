@@ -1,0 +1,2 @@
+-- The key of a job that has ended.
+delete from unique_key where job = :job

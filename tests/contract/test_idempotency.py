@@ -1,0 +1,108 @@
+"""Idempotency keys: the same submit sent again is stored once and answered as the first time."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mainspring.clock import HOUR, MINUTE, SECOND, Duration
+from mainspring.control import submit
+from mainspring.domain.job import JobRequest, Receipt, Unique
+from mainspring.engine.sweep import Sweep
+from mainspring.errors import IdempotencyKeyReused, InvalidOption, InvalidParameters, KeyHeld, PayloadTooLarge
+from tests.contract.stories import Story
+
+
+def once(story: Story, *requests: JobRequest, key: str = "once") -> list[Receipt]:
+    """A submit with an idempotency key."""
+    return submit.submit(story.store, requests, actor="client", idempotency_key=key)
+
+
+def test_the_same_submit_is_stored_once_and_answered_as_the_first_time(story: Story) -> None:
+    first = once(story, JobRequest("send", {"a": 1, "b": 2}), JobRequest("mail"))
+    before = story.dump()
+    assert once(story, JobRequest("send", {"b": 2, "a": 1}), JobRequest("mail")) == first
+    story.claim(first[0].job)
+    story.end(first[0].job)
+    assert once(story, JobRequest("send", {"a": 1, "b": 2}), JobRequest("mail")) == first
+    assert story.dump()["idempotency_key"] == before["idempotency_key"]
+    assert once(story, JobRequest("mail"), key="other")[0].job > first[1].job
+
+
+def test_another_submit_with_the_same_key_is_refused(story: Story) -> None:
+    once(story, JobRequest("send", {"a": 1}))
+    before = story.dump()
+    for other in (JobRequest("send", {"a": 2}), JobRequest("mail", {"a": 1}), JobRequest("send", {"a": 1}, priority=1)):
+        with pytest.raises(IdempotencyKeyReused, match="'once' came with another submit"):
+            once(story, other)
+    assert story.dump() == before
+
+
+def test_a_refused_submit_leaves_its_key_free(story: Story) -> None:
+    with pytest.raises(InvalidParameters):
+        once(story, JobRequest("send", params=[]))  # type: ignore[arg-type]
+    story.submit(unique="k")
+    with pytest.raises(KeyHeld):
+        once(story, JobRequest("send", unique=Unique("k", on_conflict="reject")))
+    assert once(story, JobRequest("send"))[0].new
+
+
+def test_an_answer_is_given_again_though_the_unique_key_has_changed_hands(story: Story) -> None:
+    first = once(story, JobRequest("send", unique="k"))
+    found = once(story, JobRequest("send", unique="k"), key="second")
+    assert found == [Receipt(first[0].job, new=False)]
+    story.claim(first[0].job)
+    story.end(first[0].job)
+    assert once(story, JobRequest("send", unique="k")) == first
+    assert once(story, JobRequest("send", unique="k"), key="second") == found
+
+
+def test_a_key_is_kept_for_a_day_and_then_forgotten(story: Story) -> None:
+    first = once(story, JobRequest("send"))
+    story.clock.forward(Duration(24 * HOUR - SECOND))
+    assert once(story, JobRequest("send")) == first
+    story.clock.forward(SECOND)
+    second = once(story, JobRequest("mail"))  # before any sweep came by
+    assert second[0].job != first[0].job
+    once(story, JobRequest("mail"), key="other")
+    story.clock.forward(Duration(23 * HOUR))
+    kept = once(story, JobRequest("mail"), key="kept")
+    story.clock.forward(HOUR)
+    sweep = Sweep(story.store, story.clock, Duration(10 * SECOND))
+    for _ in range(3 * MINUTE // SECOND):
+        sweep.turn()
+        story.clock.forward()
+    assert [row[0] for row in story.dump()["idempotency_key"]] == ["kept"]
+    assert once(story, JobRequest("mail"), key="kept") == kept
+
+
+@pytest.mark.parametrize("key", ["", "k" * 256])
+def test_a_key_that_cannot_be_one_is_refused(story: Story, key: str) -> None:
+    with pytest.raises(InvalidOption) as refused:
+        once(story, JobRequest("send"), key=key)
+    assert refused.value.field == "Idempotency-Key"
+
+
+def test_a_key_covers_what_is_stored_all_or_none(story: Story) -> None:
+    assert len(once(story, *[JobRequest("send")] * submit.ATOMIC)) == submit.ATOMIC
+    with pytest.raises(PayloadTooLarge):
+        once(story, *[JobRequest("send")] * (submit.ATOMIC + 1), key="more")
+
+
+def test_the_same_submit_from_many_at_the_same_time_makes_one_job(story: Story) -> None:
+    stores = story.bench.several(6)
+    start = threading.Barrier(6)
+
+    def one(number: int) -> list[Receipt]:
+        start.wait()
+        return [
+            submit.submit(stores[number], [JobRequest("send", {"n": n})], actor="c", idempotency_key=f"k{n}")[0]
+            for n in range(8)
+        ]
+
+    with ThreadPoolExecutor(6) as pool:
+        told = list(pool.map(one, range(6)))
+    assert len({tuple(receipts) for receipts in told}) == 1
+    assert len(story.dump()["job"]) == 8

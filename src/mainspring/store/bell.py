@@ -38,7 +38,12 @@ class Listening(Protocol):
 
 
 class Bell(Protocol):
-    """One kind of bell: ``work`` (something may be claimed or must be stopped) or ``news`` (something was recorded)."""
+    """One kind of bell: ``work`` (something may be claimed or must be stopped) or ``news`` (something was recorded).
+
+    ``own``: the listener of this process that its own rings don't wake, as it knows already; an empty text for none.
+    """
+
+    own: str
 
     def ring(self, *, besides: str = "") -> None:
         """Wake all listeners, but for the one of this name. Never fails."""

@@ -25,6 +25,7 @@ class Doorbell:
     def __init__(self, directory: Path | None, kind: str) -> None:
         self._directory = directory / kind if directory is not None else None
         self._inside: set[threading.Event] = set()
+        self.own = ""
 
     def ring(self, *, besides: str = "") -> None:
         """Wake all listeners, but for the one of this name. Never blocks and never fails."""
@@ -37,7 +38,7 @@ class Doorbell:
         except OSError:
             return
         for name in names:
-            if name != besides:
+            if name not in {besides, self.own}:
                 self._ring_one(f"{self._directory}/{name}")
 
     def _ring_one(self, fifo: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import threading
+from collections.abc import Container
 from contextlib import suppress
 
 import psycopg
@@ -69,12 +70,12 @@ class Notices:
         """Set this event too from now on."""
         self._events[kind].add(event)
 
-    def hear(self, kind: str, besides: str = "") -> None:
-        """Ring the listeners of this process, but for the one of this name."""
+    def hear(self, kind: str, besides: Container[str] = ()) -> None:
+        """Ring the listeners of this process, but for those of these names."""
         for event in list(self._events[kind]):
             event.set()
         for name, ear in list(self._ears[kind].items()):
-            if name != besides:
+            if name not in besides:
                 ear.ring()
 
     def _listen(self) -> None:
@@ -130,7 +131,7 @@ class Notices:
 
     # --- ringing ----------------------------------------------------------------------------------------------
 
-    def ring(self, kind: str, besides: str) -> None:
+    def ring(self, kind: str, besides: Container[str]) -> None:
         """Wake the listeners here at once, and those elsewhere from a thread, which holds nobody up."""
         self.hear(kind, besides)
         with self._lock:
@@ -175,10 +176,11 @@ class NoticeBell:
     def __init__(self, notices: Notices, kind: str) -> None:
         self._notices = notices
         self._kind = kind
+        self.own = ""
 
     def ring(self, *, besides: str = "") -> None:
         """Wake all listeners, but for the one of this name. Never fails."""
-        self._notices.ring(self._kind, besides)
+        self._notices.ring(self._kind, {besides, self.own})
 
     def listen(self, name: str) -> Ear:
         """A new listener; ``name`` is unique (an incarnation)."""

@@ -117,6 +117,7 @@ class Coordinator:
     def run(self) -> int:
         """Start runners, turn until drained, stop them."""
         bell = self._store.work_bell.listen(self._incarnation)
+        self._store.work_bell.own = self._incarnation  # what the desk submits or cancels is told by its turn
         news = self._store.news_bell.listen(self._incarnation)
         self._hung = [(bell, self._rung), (news, self._desk.heard)]
         for listener, heard in self._hung:

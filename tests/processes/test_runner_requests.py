@@ -20,7 +20,7 @@ def desk(request: Request) -> Answer:
     """A platform that gives every job the id 4711."""
     if request.verb == "job":
         return Answer(request.number, code="unknown_job", message="unknown job 999 List them with: mainspring jobs")
-    return Answer(request.number, Raw(b"[4711]" if request.verb == "submit" else b"null"))
+    return Answer(request.number, Raw(b"[[4711, true]]" if request.verb == "submit" else b"null"))
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_frames_for_others_are_served_while_the_loop_waits_for_an_answer():
             driver.until(lambda: held)
         driver.ping(5)
         other = driver.start("noop")
-        driver.process.bulk.put(Answer(held[0].number, Raw(b"[12]")))
+        driver.process.bulk.put(Answer(held[0].number, Raw(b"[[12, true]]")))
         assert bytes(driver.end(claim).result) == b"12"
         driver.until(lambda: 5 in driver.pongs(), what="a pong once the loop turns again")
         assert driver.end(other).outcome is Outcome.SUCCEEDED

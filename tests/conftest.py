@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import pooler as poolers
 from tests import postgres
 
 # A shell that starts us in the background has us ignore Ctrl-C, and every process that a test starts inherits that.
@@ -43,3 +44,18 @@ def postgres_url(postgres_databases: postgres.Databases) -> Iterator[str]:
     name = postgres_databases.take()
     yield postgres_databases.server.url(name)
     postgres_databases.give_back(name)
+
+
+@pytest.fixture(scope="session")
+def pooler(postgres_server: postgres.Server) -> Iterator[poolers.Pooler]:
+    """A pooler in transaction mode before that server."""
+    with poolers.started(postgres_server) as one:
+        yield one
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was left out is said, in one line each."""
+    if poolers.binary() is None:
+        terminalreporter.write_line(
+            "left out: the store behind a pooler (postgres-pooled). To add it: apt-get install pgbouncer"
+        )

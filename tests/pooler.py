@@ -24,7 +24,7 @@ SESSIONS = 10
 _NOBODY = 65534
 _SETTINGS = """
 [databases]
-* = host={host} port={port}
+* = host={host} port={port} user=mainspring
 
 [pgbouncer]
 listen_addr = 127.0.0.1

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mainspring.store import Store
-from tests.contract.engines import ENGINES, Bench, PostgresBench
+from tests.contract.engines import ENGINES, Bench, PooledPostgresBench, PostgresBench
 from tests.contract.stories import Story
 
 settings.register_profile(
@@ -22,8 +22,11 @@ settings.load_profile("contract")
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     """One engine, with a clock that is moved by hand."""
     wanted = ENGINES[request.param]
-    if issubclass(wanted, PostgresBench):
-        made: Bench = wanted(tmp_path, request.getfixturevalue("postgres_databases"))
+    if issubclass(wanted, PooledPostgresBench):
+        behind = request.getfixturevalue("pooler")
+        made: Bench = wanted(tmp_path, request.getfixturevalue("postgres_databases"), behind)
+    elif issubclass(wanted, PostgresBench):
+        made = wanted(tmp_path, request.getfixturevalue("postgres_databases"))
     else:
         made = wanted(tmp_path)
     yield made

@@ -21,7 +21,7 @@ from mainspring.store import Store, Transaction
 from mainspring.store.postgres import PostgresEngine
 from mainspring.store.sqlite import SqliteEngine, SqliteTransaction
 from mainspring.store.statements import formatted, statement
-from tests import postgres
+from tests import pooler, postgres
 
 Dump = dict[str, list[tuple[Any, ...]]]
 """Every row of every table."""
@@ -69,7 +69,7 @@ class Bench(ABC):
         self.url = self.address.format(place)
         self.clock = HandClock()
         self.chance: Chance = SeededChance(1)
-        self._opened: list[Store] = []
+        self.opened: list[Store] = []
 
     @abstractmethod
     def open(self) -> Store:
@@ -101,7 +101,7 @@ class Bench(ABC):
 
     def close(self) -> None:
         """Close every store that this bench opened."""
-        for store in self._opened:
+        for store in self.opened:
             store.close()
 
 
@@ -116,7 +116,7 @@ class SqliteBench(Bench):
 
     def open(self) -> Store:
         store = Store.open(self.url, clock=self.clock, chance=self.chance, inline=self.inline)
-        self._opened.append(store)
+        self.opened.append(store)
         return store
 
     def dump(self, store: Store) -> Dump:
@@ -223,7 +223,7 @@ class PostgresBench(Bench):
 
     def open(self) -> Store:
         store = Store.open(self.url, clock=self.clock, chance=self.chance)
-        self._opened.append(store)
+        self.opened.append(store)
         return store
 
     def dump(self, store: Store) -> Dump:
@@ -280,7 +280,21 @@ class RepeatablePostgresBench(PostgresBench):
     settings: ClassVar[dict[str, str]] = {"default_transaction_isolation": "repeatable read"}
 
 
+class PooledPostgresBench(PostgresBench):
+    """The same through a pooler that gives each transaction another session."""
+
+    name = "postgres-pooled"
+
+    def __init__(
+        self, place: Path, databases: postgres.Databases | None = None, behind: pooler.Pooler | None = None
+    ) -> None:
+        super().__init__(place, databases)
+        assert behind is not None, "this bench needs the fixture pooler"
+        self.url = behind.url(self.database)
+
+
+_BENCHES = (SqliteBench, InlineSqliteBench, MemoryBench, PostgresBench, RepeatablePostgresBench, PooledPostgresBench)
 ENGINES: dict[str, type[Bench]] = {
-    bench.name: bench for bench in (SqliteBench, InlineSqliteBench, MemoryBench, PostgresBench, RepeatablePostgresBench)
+    bench.name: bench for bench in _BENCHES if bench is not PooledPostgresBench or pooler.binary()
 }
 """Every test of the contract runs on every engine: ask for ``bench`` (the engine) or ``story`` (a store with life)."""

@@ -219,6 +219,12 @@ def test_a_slow_way_only_takes_longer(store: Store, bench: ProxiedBench, proxy: 
     assert stored(bench, "slow") == 1
 
 
+def test_what_is_larger_than_the_buffers_on_the_way_is_sent_whole(bench: ProxiedBench) -> None:
+    store = store_with(bench.url, Limits(answer=Duration(20 * SECOND)))
+    assert store.write(lambda tx: tx.rows("policy/find", document="x" * 30_000_000)) == []
+    store.close()
+
+
 def test_a_server_that_takes_no_connections_for_a_while_is_waited_for(
     store: Store, bench: ProxiedBench, proxy: Proxy
 ) -> None:

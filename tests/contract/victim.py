@@ -2,9 +2,9 @@
 
     python -m tests.contract.victim CASES
 
-CASES is a JSON list of [action, path, now, faults]. Each child opens the database at ``path`` when its clock says
-``now``, does what the action says, and notes what it was told in ``path.told``, one JSON value a line, before it goes
-on. Prints the list of exit codes (-9: killed).
+CASES is a JSON list of [action, url, told, now, faults]. Each child opens the database at ``url`` when its clock says
+``now``, does what the action says, and notes what it was told in the file ``told``, one JSON value a line, before it
+goes on. Prints the list of exit codes (-9: killed).
 """
 
 from __future__ import annotations
@@ -103,13 +103,13 @@ def opens(store: Store, clock: HandClock, tell: Tell) -> None:
 ACTIONS = {action.__name__: action for action in (submits, cancels, retries, dispatches, sweeps, opens)}
 
 
-def child(action: str, path: str, now: int, plan: str) -> int:
+def child(action: str, url: str, notes: str, now: int, plan: str) -> int:
     """One case."""
-    told = os.open(f"{path}.told", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    told = os.open(notes, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     clock = HandClock(Instant(now))
     try:
         faults.arm_from_environment({"MAINSPRING_FAULTS": plan})
-        store = Store.open(f"sqlite:///{path}", clock=clock)
+        store = Store.open(url, clock=clock)
         ACTIONS[action](store, clock, lambda value: os.write(told, (json.dumps(value) + "\n").encode()))
         clock.wait(MILLISECOND)
         store.close()

@@ -182,7 +182,8 @@ def test_a_kill_while_the_product_makes_its_database_leaves_one_that_opens(tmp_p
     """The first hit is the store's own file, the second that of the logs beside it."""
     for nth in (1, 2):
         path = tmp_path / f"{nth}.db"
-        program = f"from tests.contract.victim import child; child('opens', {str(path)!r}, 1, '{POINT}=kill@{nth}')"
+        case = ("opens", f"sqlite:///{path}", f"{path}.told", 1, f"{POINT}=kill@{nth}")
+        program = f"from tests.contract.victim import child; child(*{case!r})"
         done = subprocess.run([sys.executable, "-c", program], env=environment(), check=False, timeout=LONGEST)
         assert done.returncode == -9
         store = Store.open(f"sqlite:///{path}")

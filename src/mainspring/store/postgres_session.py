@@ -41,20 +41,21 @@ class NoAnswer(psycopg.OperationalError):
 
 
 class Line(psycopg.Connection[Any]):
-    """A connection that waits for no answer longer than ``patience`` (None: for ever).
+    """A connection that waits for no answer longer than ``patience`` (None: for ever), nor for one to half a question.
 
-    Where something that forwards has died or hangs, the kernel finds nothing wrong with the way to it.
+    Where something that forwards has died or hangs, the kernel finds nothing wrong with the way to it. And behind a
+    sync the driver (3.3) waits for the answer although a large question is not all sent, which then never comes.
     """
 
     patience: Duration | None = None
 
     def wait(self, gen: Generator[Wait, Any, T], *how: Any, **more: Any) -> T:
         """As the driver waits, with an end."""
-        return super().wait(gen if self.patience is None else self._bounded(gen, self.patience), *how, **more)
+        return super().wait(self._bounded(gen), *how, **more)
 
-    def _bounded(self, gen: Generator[Wait, Any, T], patience: Duration) -> Generator[Wait, Any, T]:
+    def _bounded(self, gen: Generator[Wait, Any, T]) -> Generator[Wait, Any, T]:
         clock = SystemClock()
-        until = clock.monotonic() + patience
+        began = clock.monotonic()
         ready: Ready | int | None = None
         while True:
             try:
@@ -62,10 +63,26 @@ class Line(psycopg.Connection[Any]):
             except StopIteration as end:
                 value: T = end.value
                 return value
-            ready = yield wanted
-            if not ready and clock.monotonic() > until:
+            ready = yield from self._all_sent(wanted)
+            if not ready and self.patience is not None and clock.monotonic() - began > self.patience:
                 self.close()
-                raise NoAnswer(f"no answer within {seconds(patience):g} s")
+                raise NoAnswer(f"no answer within {seconds(self.patience):g} s")
+
+    def _all_sent(self, wanted: Wait) -> Generator[Wait, Any, Ready | int]:
+        """Wait as wanted, and send meanwhile what is still to be sent."""
+        ready: Ready | int
+        while wanted == Wait.R and self._unsent():
+            ready = yield Wait.RW
+            if ready & Ready.R or not ready:
+                return ready & Ready.R
+        ready = yield wanted
+        return ready
+
+    def _unsent(self) -> bool:
+        try:
+            return bool(self.pgconn.flush())
+        except psycopg.Error:
+            return False  # whoever reads on hears why
 
 
 class Session:

@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 import apsw.ext
 from psycopg.pq import ExecStatus
@@ -69,7 +70,7 @@ class Bench(ABC):
         self.url = self.address.format(place)
         self.clock = HandClock()
         self.chance: Chance = SeededChance(1)
-        self.opened: list[Store] = []
+        self._opened: list[Store] = []
 
     @abstractmethod
     def open(self) -> Store:
@@ -99,10 +100,14 @@ class Bench(ABC):
     def alter(self, store: Store, text: str) -> None:
         """Run a text of SQL by hand, as a person with a shell would. Raises what the store would raise."""
 
-    def close(self) -> None:
+    def close_stores(self) -> None:
         """Close every store that this bench opened."""
-        for store in self.opened:
+        for store in self._opened:
             store.close()
+
+    def close(self) -> None:
+        """What is left behind goes too."""
+        self.close_stores()
 
 
 class SqliteBench(Bench):
@@ -116,7 +121,7 @@ class SqliteBench(Bench):
 
     def open(self) -> Store:
         store = Store.open(self.url, clock=self.clock, chance=self.chance, inline=self.inline)
-        self.opened.append(store)
+        self._opened.append(store)
         return store
 
     def dump(self, store: Store) -> Dump:
@@ -223,7 +228,7 @@ class PostgresBench(Bench):
 
     def open(self) -> Store:
         store = Store.open(self.url, clock=self.clock, chance=self.chance)
-        self.opened.append(store)
+        self._opened.append(store)
         return store
 
     def dump(self, store: Store) -> Dump:
@@ -290,7 +295,7 @@ class PooledPostgresBench(PostgresBench):
     ) -> None:
         super().__init__(place, databases)
         assert behind is not None, "this bench needs the fixture pooler"
-        self.url = behind.url(self.database)
+        self.url = f"{behind.url(self.database)}?listen_url={quote(self.url, safe='')}"
 
 
 _BENCHES = (SqliteBench, InlineSqliteBench, MemoryBench, PostgresBench, RepeatablePostgresBench, PooledPostgresBench)

@@ -121,8 +121,7 @@ class PostgresGround(Ground):
 
     def begin(self, tell: Tell) -> None:
         tell(Story(self._bench))
-        for store in self._bench.opened:
-            store.close()
+        self._bench.close_stores()
 
     def copy(self, name: str) -> str:
         server = self._bench.server

@@ -243,6 +243,15 @@ class UnknownJob(NotFound):
         super().__init__(f"unknown job {job}", remedy="List them with: mainspring jobs", field="id")
 
 
+class UnknownWorker(NotFound):
+    """No worker has this id."""
+
+    code = "unknown_worker"
+
+    def __init__(self, worker: object) -> None:
+        super().__init__(f"unknown worker {worker}", remedy="List them with: mainspring workers", field="id")
+
+
 class UnknownQueue(NotFound):
     """No job, task, worker or operator has named this queue."""
 

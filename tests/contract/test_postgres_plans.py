@@ -10,11 +10,24 @@ from tests.contract.engines import PostgresBench
 from tests.contract.stories import Story
 from tests.contract.test_plans import LARGE
 
-WHOLE = ("audit/", "queue/all", "schema/", "session/", "job/count_", "log/", "move/", "export/", "prune/", "check/")
+WHOLE = (
+    "audit/",
+    "queue/all",
+    "queue/one",
+    "schema/",
+    "session/",
+    "job/count_",
+    "log/",
+    "move/",
+    "export/",
+    "prune/",
+    "check/",
+)
 """Statements that read much on purpose, or are not asked while work goes on."""
 
 MAY_SCAN = dict.fromkeys(
-    ("worker/all", "worker/beat_and_poll", "worker/poll", "worker/sweep_look", "queue/running"), frozenset({"lease"})
+    ("worker/all", "worker/one", "worker/beat_and_poll", "worker/poll", "worker/sweep_look", "queue/running"),
+    frozenset({"lease"}),
 )
 """As many leases as jobs run; an index would cost each renewal."""
 

@@ -74,6 +74,7 @@ SAMPLES: dict[str, Any] = {
     "queues": '["from queues"]',
     "cancel_requested": 1,
     "policy": '{"retry":{"max_attempts":77},"timeout":"77s","grace":"5s"}',
+    "outdated": 1,
     "detail": '{"k":"from detail"}',
 }
 """What a column may hold where not any text will do."""
@@ -180,6 +181,7 @@ def test_every_call_binds_exactly_the_parameters_of_its_statement(recorded: set[
 def a_whole_life(story: Story) -> None:
     """Every verb of the store at least once."""
     from mainspring.control import queues, read
+    from mainspring.control import workers as control_workers
 
     store = story.store
     store.write(mark)
@@ -221,6 +223,8 @@ def a_whole_life(story: Story) -> None:
     read.tasks(store)
     read.all_workers(store)
     queues.change(store, "mail", QueueChange(limit=1), actor="ann")
+    queues.listed(store)
+    control_workers.drain(store, story.hello("beta"), actor="ann")
     store.write(lambda tx: store_queues.room(tx, {"mail": 1}))
     store.write(lambda tx: workers.set_pids(tx, story.worker, {}))
     store.read(lambda tx: workers.poll(tx, question(story, tx)))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mainspring.clock import HOUR, MINUTE, SECOND, Duration, Instant
 from mainspring.control import read
+from mainspring.control import workers as control_workers
+from mainspring.control.catalog import declare
 from mainspring.domain.ids import LaneId
 from mainspring.domain.states import Outcome
 from mainspring.domain.worker import WorkerState
+from mainspring.errors import IllegalState, UnknownWorker
 from mainspring.store import Transaction, lanes, workers
 from mainspring.store.jobs import FIRST
 from mainspring.store.workers import Poll, Question, SeenLease
-from tests.contract.stories import LEASE, Story
+from tests.contract.stories import LEASE, Story, app_of, task
 
 
 def beat(story: Story, state: WorkerState, lasts: Duration = LEASE) -> None:
@@ -71,7 +76,7 @@ def test_a_worker_shows_what_it_runs_and_its_processes(story: Story) -> None:
 
 def test_a_poll_tells_what_an_idle_worker_must_know(story: Story) -> None:
     nothing = poll(story)
-    assert nothing == Poll(None, False, [], [], None, nothing.lanes, nothing.catalog)
+    assert nothing == Poll(None, False, [], [], None, nothing.lanes, nothing.catalog, None)
     later = story.submit(delay="5m", expires="1h")
     assert poll(story).next_due == story.job(later).run_at
     assert poll(story).next_expiry == story.job(later).expires_at
@@ -114,9 +119,6 @@ def test_a_new_lane_and_a_new_task_are_noticed(story: Story) -> None:
     story.submit("mail")
     assert poll(story).lanes != before.lanes
     assert poll(story).lanes == story.store.read(lanes.read_map).version
-    from mainspring.control.catalog import declare
-    from tests.contract.stories import app_of, task
-
     declare(story.store, app_of(task("shop.extra"), code_hash="two"))
     assert poll(story).catalog != before.catalog
 
@@ -148,3 +150,33 @@ def test_a_heartbeat_with_a_look_beats_and_answers_what_a_look_answers(story: St
     assert len(found.expiring) == 2
     (worker,) = read.all_workers(story.store)
     assert (worker.state, worker.beat_at) == (WorkerState.DRAINING, story.clock.now())
+
+
+def test_a_drain_that_is_asked_for_is_shown_at_once_and_told_to_the_worker(story: Story) -> None:
+    worker = control_workers.drain(story.store, story.worker, actor="ann")
+    assert (worker.id, worker.state) == (story.worker, WorkerState.DRAINING)
+    control_workers.drain(story.store, story.worker, actor="bob")
+    assert poll(story).drain_by == "ann", "who asked first"
+    other = story.hello("beta")
+    assert control_workers.one(story.store, other).state is WorkerState.ACTIVE
+    story.clock.forward(LEASE + 1)
+    assert control_workers.one(story.store, story.worker).state is WorkerState.LOST, "it can't hear"
+
+
+def test_a_worker_that_has_stopped_or_never_was_can_not_be_drained(story: Story) -> None:
+    beat(story, WorkerState.STOPPED)
+    with pytest.raises(IllegalState, match="stopped"):
+        control_workers.drain(story.store, story.worker, actor="ann")
+    assert shown(story) is WorkerState.STOPPED
+    for number in (99, 0, -1, 2**70):
+        with pytest.raises(UnknownWorker):
+            control_workers.drain(story.store, number, actor="ann")
+
+
+def test_a_worker_on_other_code_than_the_newest_of_its_app_is_marked(story: Story) -> None:
+    assert not read.all_workers(story.store)[0].outdated
+    declare(story.store, app_of(task("bank.pay"), code_hash="three"))
+    assert not read.all_workers(story.store)[0].outdated, "that is another app"
+    declare(story.store, app_of(task("shop.send", description="new"), code_hash="two"))
+    assert read.all_workers(story.store)[0].outdated
+    assert control_workers.one(story.store, story.worker).outdated

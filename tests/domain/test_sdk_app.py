@@ -124,12 +124,15 @@ def test_the_queue_of_the_app_is_the_default(app: Mainspring) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({"queu": "x"}, InvalidOption, r"A task has no option 'queu'\. Did you mean queue\?"),
+        ({"queu": "x"}, InvalidOption, r"A task has no option 'queu'\. Did you mean queue\b"),
         ({"retries": 3}, InvalidOption, r"no option 'retries'\. Did you mean retry"),
         ({"xyzzy": 3}, InvalidOption, r"It may have: description, grace, name"),
         ({"memory": "512MiB"}, NotYetSupported, r"memory is not supported by this version"),
-        ({"requires": {"disk": "fast"}}, NotYetSupported, r"requires is not supported"),
-        ({"slots": 2}, NotYetSupported, r"slots is not supported"),
+        ({"requires": "disk=fast"}, InvalidOption, r"requires is 'disk=fast'"),
+        ({"requires": {"disk": 1}}, InvalidOption, r"requires has 'disk': 1"),
+        ({"requires": {"": "fast"}}, InvalidOption, r"requires has ''"),
+        ({"slots": 0}, InvalidOption, r"slots is 0"),
+        ({"slots": True}, InvalidOption, r"slots is True"),
         ({"unique": "k"}, NotYetSupported, r"unique is not supported"),
         ({"sandbox": "S2"}, NotYetSupported, r"sandbox='S2' is not supported"),
         ({"sandbox": "S9"}, InvalidOption, r"sandbox is 'S9'\. It may be S0 or S1 here"),

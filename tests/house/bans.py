@@ -147,6 +147,7 @@ TEST_BANS = [
                 "*/apps/*": "stands for user code that takes its time",
                 "*engine/test_harness*.py": "task code on the virtual loop, where it costs no time",
                 "*engine/test_rules.py": "task code on the virtual loop, where it costs no time",
+                "*engine/test_fleet.py": "task code on the virtual loop, where it costs no time",
             },
         )
         for name in ("time.sleep", "asyncio.sleep", "anyio.sleep")

@@ -165,6 +165,20 @@ def test_a_worker_that_ends_by_itself_is_started_again(world: World):
     assert up.stop() == 0
 
 
+def test_a_worker_that_is_drained_from_outside_ends_its_jobs_and_is_not_started_again(world: World):
+    up = world.up()
+    job = world.submit("nap", seconds=1.5)
+    world.started(job)
+    (worker,) = world.active().values()
+    assert world.command("worker", "drain", str(worker.id)).returncode == 0
+    world.until_state(job, State.SUCCEEDED)
+    world.eventually(lambda: "worker process was drained, as " in up.said)
+    assert re.search(r"worker process was drained, as \S+@\S+ asked; it is not started again\.", up.said)
+    later = world.submit("quick")
+    world.stays(lambda: "worker" not in roles(up) and world.job(later).state is State.QUEUED, 1)
+    assert up.stop() == 0
+
+
 def test_a_process_that_keeps_dying_is_given_up_and_the_rest_drained(world: World):
     up = world.up("--restart-limit", "2", ready=False, faults="dispatch.before_commit=kill")
     assert up.wait(30) == 1, up.said

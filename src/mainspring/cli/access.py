@@ -5,6 +5,8 @@ The one way from a command to the platform is the Client; only this module says 
 
 from __future__ import annotations
 
+import getpass
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,18 +43,28 @@ class Access:
         return load(environment=environment(), directory=Path.cwd(), file=self.config, flags=given)
 
     @contextmanager
-    def client(self, *, make: bool = False) -> Iterator[Client]:
+    def client(self, *, make: bool = False, actor: str = "client") -> Iterator[Client]:
         """A client on the database, closed afterwards. Raises the StoreError that fits.
 
-        ``make``: whether a database may be made where none is; a question never makes one.
+        ``make``: whether a database may be made where none is; a question never makes one. ``actor``: who is said to
+        have done it.
         """
         from mainspring.client.direct import connect
 
-        client = connect(self.load().settings.database_url, make=make)
+        client = connect(self.load().settings.database_url, make=make, actor=actor)
         try:
             yield client
         finally:
             client.close()
+
+
+def operator() -> str:
+    """Who is at this terminal, for what others want to know of: ``ann@host``."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):  # an account without a name
+        name = "somebody"
+    return f"{name}@{socket.gethostname()}"
 
 
 DEFAULT = Access()

@@ -27,7 +27,7 @@ PIPE_CLOSED = 141
 class Command(NamedTuple):
     """A command: its name, where its function is, one line of help, and the words that it takes besides options.
 
-    One with ``verbs`` has no function of its own: ``mainspring db check``.
+    One with ``verbs`` has commands below it, ``mainspring db check``, and a function of its own only if it has a place.
     """
 
     name: str
@@ -36,11 +36,21 @@ class Command(NamedTuple):
     takes: str = ""
     verbs: tuple[Command, ...] = ()
 
+    def has_verb(self, words: Sequence[str]) -> bool:
+        """Whether the first of these words is a command below it."""
+        return any(verb.name == word for verb in self.verbs for word in words[:1])
 
+
+WORKER = (Command("drain", "mainspring.cli.workers:drain", "Let a worker end when its running jobs have.", " ID"),)
+QUEUE = (
+    Command("pause", "mainspring.cli.queues:pause", "Let no more jobs of a queue start.", " NAME"),
+    Command("resume", "mainspring.cli.queues:resume", "Let them start again.", " NAME"),
+    Command("set", "mainspring.cli.queues:set_", "Set how many jobs of a queue may run at once.", " NAME"),
+)
 RUNNING = (
     Command("up", "mainspring.cli.up:up", "Start server and workers, and keep them running."),
     Command("server", "mainspring.cli.server:server", "Start a server alone: REST API, health, sweep, retention."),
-    Command("worker", "mainspring.cli.worker:worker", "Start a worker alone, for one app."),
+    Command("worker", "mainspring.cli.worker:worker", "Start a worker alone, for one app; or drain one.", verbs=WORKER),
     Command("demo", "mainspring.cli.demo:demo", "See it at work: a whole platform in a temporary directory."),
     Command("init", "mainspring.cli.init:init", "Write a first app.py and mainspring.toml here."),
 )
@@ -64,6 +74,8 @@ DATABASE = (
 PLATFORM = (
     Command("tasks", "mainspring.cli.tasks:tasks", "List the tasks that apps have reported."),
     Command("workers", "mainspring.cli.workers:workers", "List workers and what they do."),
+    Command("queues", "mainspring.cli.queues:queues", "List queues, what waits in them, and their limits."),
+    Command("queue", "", "Pause or resume a queue, or set its limit.", " VERB NAME", QUEUE),
     Command("db", "", "Look after a database: upgrade, check, backup, prune.", " VERB", DATABASE),
     Command("export", "mainspring.cli.export:export", "Write out all jobs or events, a line each.", " jobs|events"),
 )
@@ -73,8 +85,6 @@ COMMANDS = {command.name: command for _, commands in GROUPS for command in comma
 LATER = frozenset(
     {
         "explain",
-        "queues",
-        "queue",
         "schedules",
         "schedule",
         "workflows",
@@ -172,7 +182,7 @@ def _run(words: list[str], supervised: Supervised | None) -> int:
     from mainspring.cli import processes
 
     if supervised is not None and words[0] in {"server", "worker"}:
-        return processes.run(words[0], supervised.settings)
+        return processes.run(words[0], supervised.settings, supervised.leave)
     processes.arm_faults()
     return _call(COMMANDS[words[0]], words[1:])
 
@@ -183,7 +193,7 @@ def _command_first(words: list[str]) -> list[str]:
     while at < len(words) and words[at].partition("=")[0] in _ANYWHERE:
         at += 1 if "=" in words[at] else 1 + _ANYWHERE[words[at]]
     named = words[at : at + 1]
-    if named and named[0] in COMMANDS and COMMANDS[named[0]].verbs:
+    if named and named[0] in COMMANDS and COMMANDS[named[0]].has_verb(words[at + 1 : at + 2]):
         named = words[at : at + 2]
     return [*named, *words[:at], *words[at + len(named) :]] if named else []
 
@@ -221,14 +231,14 @@ def _call(command: Command, words: Sequence[str]) -> int:
     from cyclopts import CycloptsError
 
     try:
-        function, bound, _ = application().parse_args(
+        function, bound, _ = application(command).parse_args(
             [command.name, *words], print_error=False, exit_on_error=False, verbose=False
         )
     except CycloptsError as error:
         from mainspring.cli.misuse import told
 
         raise WrongUse(told(error), remedy=f"See: mainspring {command.name} --help") from error
-    if {"--help", "-h"} & set(words) or (command.verbs and not words):  # then the parser's own function prints
+    if {"--help", "-h"} & set(words) or not (command.place or words):  # then the parser's own function prints
         with streams.writing():
             function(*bound.args, **bound.kwargs)
         return 0
@@ -236,8 +246,8 @@ def _call(command: Command, words: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-def application() -> App:
-    """All commands for the parser; their modules are imported when they are called."""
+def application(*wanted: Command) -> App:
+    """These commands for the parser (default: all); a module is imported when its command is called or has verbs."""
     from cyclopts import App
 
     app = App(
@@ -247,7 +257,7 @@ def application() -> App:
         group_parameters="Options",
         suppress_keyboard_interrupt=False,
     )
-    for command in COMMANDS.values():
+    for command in wanted or COMMANDS.values():
         _add(app, command, "mainspring")
     return app
 
@@ -257,13 +267,14 @@ def _add(app: App, command: Command, above: str) -> None:
 
     words = f"{above} {command.name}"
     usage = f"Usage: {words}{command.takes} [OPTIONS]"
-    if not command.verbs:
+    if command.place:
         app.command(command.place, name=command.name, help=command.summary, usage=usage)
-        return
-    group = App(name=command.name, help=command.summary, usage=usage, help_flags=["--help", "-h"], version_flags=[])
+        group = app[command.name] if command.verbs else app
+    else:
+        group = App(name=command.name, help=command.summary, usage=usage, help_flags=["--help", "-h"], version_flags=[])
+        app.command(group)
     for verb in command.verbs:
         _add(group, verb, words)
-    app.command(group)
 
 
 def __getattr__(name: str) -> App:

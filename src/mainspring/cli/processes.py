@@ -6,6 +6,7 @@ Must not import what only people need (options, tables), as these processes stay
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from mainspring import faults
 from mainspring.cli import systemlog
@@ -14,11 +15,11 @@ from mainspring.domain.setting import Settings
 from mainspring.errors import InvalidSetting
 
 
-def run(role: str, settings: Settings) -> int:
-    """Be a server or a worker until told to end; the exit status."""
+def run(role: str, settings: Settings, leave: Callable[[str], object] | None = None) -> int:
+    """Be a server or a worker until told to end; the exit status. ``leave``: takes last words for a supervisor."""
     arm_faults()
     systemlog.start(settings.log_format)
-    return serve(settings) if role == "server" else work(settings)
+    return serve(settings) if role == "server" else work(settings, leave)
 
 
 def serve(settings: Settings) -> int:
@@ -32,7 +33,7 @@ def serve(settings: Settings) -> int:
     )
 
 
-def work(settings: Settings) -> int:
+def work(settings: Settings, leave: Callable[[str], object] | None = None) -> int:
     """Run a worker."""
     from mainspring.worker.coordinator import WorkerOptions
     from mainspring.worker.coordinator import run as run_worker
@@ -53,7 +54,7 @@ def work(settings: Settings) -> int:
         drain=settings.drain,
         grace=settings.grace,
     )
-    return run_worker(options, say=logging.getLogger("mainspring.worker").info)
+    return run_worker(options, say=logging.getLogger("mainspring.worker").info, leave=leave)
 
 
 def required_app(settings: Settings) -> str:

@@ -14,6 +14,7 @@ from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
+from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
 
@@ -77,6 +78,26 @@ class Client(Protocol):
 
     def workers(self) -> list[Worker]:
         """All workers that are known, newest first."""
+        ...
+
+    def worker(self, worker: int) -> Worker:
+        """One worker. Raises UnknownWorker."""
+        ...
+
+    def drain(self, worker: int) -> Worker:
+        """Let a worker claim nothing more, and end when its jobs have. Raises UnknownWorker, IllegalState."""
+        ...
+
+    def queues(self) -> list[Queue]:
+        """All queues that are known, by name."""
+        ...
+
+    def queue(self, name: str) -> Queue:
+        """One queue. Raises UnknownQueue."""
+        ...
+
+    def change_queue(self, name: str, change: QueueChange) -> Queue:
+        """Pause or resume a queue, set its limit or its note. Raises UnknownQueue, InvalidOption, InvalidText."""
         ...
 
     def await_news(self, timeout: Duration) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mainspring.clock import Duration
-from mainspring.control import catalog, jobs, read, submit
+from mainspring.control import catalog, jobs, queues, read, submit, workers
 from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
+from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
 from mainspring.errors import NoDatabase
@@ -20,14 +21,14 @@ from mainspring.store import Store, database_path
 from mainspring.store.bell import Listening
 
 
-def connect(url: str, *, make: bool = True) -> DirectClient:
+def connect(url: str, *, make: bool = True, actor: str = "client") -> DirectClient:
     """Open a store and a client on it. Raises the StoreError that fits.
 
     ``make``: whether a database is made where none is; otherwise that is NoDatabase, and nothing is touched.
     """
     if not make:
         require_database(url)
-    return DirectClient(Store.open(url))
+    return DirectClient(Store.open(url), actor=actor)
 
 
 def require_database(url: str) -> None:
@@ -111,6 +112,26 @@ class DirectClient:
     def workers(self) -> list[Worker]:
         """All workers that are known, newest first."""
         return read.all_workers(self.store)
+
+    def worker(self, worker: int) -> Worker:
+        """One worker."""
+        return workers.one(self.store, worker)
+
+    def drain(self, worker: int) -> Worker:
+        """Let a worker claim nothing more, and end when its jobs have."""
+        return workers.drain(self.store, worker, actor=self._actor)
+
+    def queues(self) -> list[Queue]:
+        """All queues that are known, by name."""
+        return queues.listed(self.store)
+
+    def queue(self, name: str) -> Queue:
+        """One queue."""
+        return queues.one(self.store, name)
+
+    def change_queue(self, name: str, change: QueueChange) -> Queue:
+        """Pause or resume a queue, set its limit or its note."""
+        return queues.change(self.store, name, change, actor=self._actor)
 
     def await_news(self, timeout: Duration) -> None:
         """Block until something may have happened, at most this long."""

@@ -12,6 +12,7 @@ from mainspring.domain.attempt import Attempt, Failure
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job
 from mainspring.domain.logline import LogLine
+from mainspring.domain.queue import Queue
 from mainspring.domain.task import Task
 from mainspring.domain.worker import Worker
 
@@ -123,7 +124,24 @@ def worker_wire(worker: Worker) -> dict[str, Any]:
         "beat_at": instant_text(worker.beat_at),
         "version": worker.version,
         "code_hash": worker.code_hash,
+        "outdated": worker.outdated,
         "tasks": list(worker.tasks),
+    }
+
+
+def queue_wire(queue: Queue) -> dict[str, Any]:
+    """A queue: what operators have said of it, and how many of its jobs are in each state that is not an end."""
+    return {
+        "name": queue.name,
+        "paused": queue.paused_at is not None,
+        "paused_at": _time(queue.paused_at),
+        "paused_by": queue.paused_by,
+        "note": queue.note,
+        "limit": queue.limit,
+        "running": queue.running,
+        "queued": queue.queued,
+        "scheduled": queue.scheduled,
+        "retrying": queue.retrying,
     }
 
 
@@ -142,6 +160,8 @@ def task_wire(task: Task) -> dict[str, Any]:
         "priority": task.priority,
         "description": task.description,
         "sandbox": task.sandbox,
+        "requires": task.requires,
+        "slots": task.slots,
         "code_hash": task.code_hash,
         "argv": list(task.argv),
     }

@@ -33,13 +33,17 @@ def change(store: Store, name: str, wanted: QueueChange, *, actor: str) -> Queue
 
 def _all(tx: Transaction) -> list[Queue]:
     found = {queue.name: queue for queue in queues.all_queues(tx)}
-    named = {task.queue for task in catalog.tasks(tx)}
-    named.update(*(worker.queues for worker in workers.all_workers(tx)))
-    return sorted([*found.values(), *(Queue(name) for name in named - set(found))], key=lambda queue: queue.name)
+    others = {name: Queue(name) for name in _named_elsewhere(tx) if name not in found}
+    return sorted([*found.values(), *others.values()], key=lambda queue: queue.name)
 
 
 def _one(tx: Transaction, name: str) -> Queue:
-    found = {queue.name: queue for queue in _all(tx)}
-    if name not in found:
-        raise UnknownQueue(name, found)
-    return found[name]
+    known = _named_elsewhere(tx).union(queues.names(tx))
+    if name not in known:
+        raise UnknownQueue(name, known)
+    return queues.one(tx, name)
+
+
+def _named_elsewhere(tx: Transaction) -> set[str]:
+    """By tasks and by workers."""
+    return {task.queue for task in catalog.tasks(tx)}.union(*(worker.queues for worker in workers.all_workers(tx)))

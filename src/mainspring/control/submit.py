@@ -71,13 +71,17 @@ class _Once(NamedTuple):
 
 
 class _Declared(NamedTuple):
-    """A task of the catalog, ready to check requests; ``lengths`` are its parameters that are lengths of time."""
+    """A task of the catalog, ready to check requests.
+
+    ``lengths``: its parameters that are lengths of time; ``requires``: its labels, as lanes have them.
+    """
 
     text: str
     task: Task
     validator: Any
     policy: str
     lengths: tuple[str, ...]
+    requires: str
 
 
 def submit(
@@ -198,7 +202,8 @@ def _declared(text: str) -> _Declared:
     task = rows.task((text,))
     validator = jsonschema_rs.validator_for(task.schema, validate_formats=True, formats={"duration": _is_duration})
     policy = _policy_text(Retry.from_document(task.retry), task.timeout, task.grace)
-    return _Declared(text, task, validator, policy, duration_names(task.schema))
+    requires = rows.text(dict(sorted(task.requires.items())))
+    return _Declared(text, task, validator, policy, duration_names(task.schema), requires)
 
 
 def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
@@ -211,7 +216,9 @@ def _prepare(request: JobRequest, declared: _Declared) -> Prepared:
     queue = task.queue if request.queue is None else checked_name(request.queue, "Queue")
     return Prepared(
         declaration=declared.text,
-        ground=Ground(task.name, Kind(queue, task.app, task.lodging), _policy(declared, request)),
+        ground=Ground(
+            task.name, Kind(queue, task.app, task.lodging, declared.requires, task.slots), _policy(declared, request)
+        ),
         priority=_priority(task.priority if request.priority is None else request.priority),
         delay=_length(request.delay, "delay") or Duration(0),
         run_at=instant(request.run_at) if request.run_at is not None else None,

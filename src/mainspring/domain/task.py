@@ -35,7 +35,8 @@ class Task(msgspec.Struct, frozen=True):
 
     ``name`` is the full name ``app.task``; ``schema``: JSON Schema of the parameters (an object); ``retry``: a policy
     document; ``timeout`` and ``grace``: durations as text or None; ``argv``: a command's words with ``{parameter}``
-    placeholders; ``code_hash``: changes when the code does.
+    placeholders; ``requires``: labels that a worker must have to run it; ``slots``: how many of a worker's each of its
+    jobs takes; ``code_hash``: changes when the code does.
     """
 
     name: str
@@ -51,6 +52,8 @@ class Task(msgspec.Struct, frozen=True):
     argv: tuple[str, ...] = ()
     description: str = ""
     code_hash: str = ""
+    requires: dict[str, str] = {}
+    slots: int = 1
 
     @property
     def short(self) -> str:

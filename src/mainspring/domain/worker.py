@@ -28,7 +28,11 @@ def may_take(requires: Mapping[str, str], cost: int, *, labels: Mapping[str, str
 
 
 class Worker(msgspec.Struct, frozen=True):
-    """A worker as lists show it. ``pids``: coordinator, runners; ``running``: jobs it holds leases on."""
+    """A worker as lists show it.
+
+    ``pids``: coordinator, runners; ``running``: jobs it holds leases on; ``outdated``: it runs other code than the
+    newest of its app that was ever seen.
+    """
 
     id: WorkerId
     incarnation: str
@@ -47,3 +51,4 @@ class Worker(msgspec.Struct, frozen=True):
     running: int
     pids: dict[str, Any]
     tasks: tuple[str, ...] = ()
+    outdated: bool = False

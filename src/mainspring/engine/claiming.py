@@ -105,6 +105,7 @@ class Claimer:
             return Claims([], choice.more, choice.waits, {})
         left, loads = jobs.leave_ready(tx, list(choice.jobs), known_lanes.rules)
         if not left:
+            self.low.marks.clear()  # what was chosen is still there
             return Claims([], True, choice.waits, {}, stale=True)
         grants: list[tuple[Grant, Load, Lane]] = []
         for job, lane in choice.jobs.items():

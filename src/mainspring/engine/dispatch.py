@@ -314,6 +314,9 @@ class Dispatch:
             self._poll_at = Duration(monotonic + self._timing.poll)
         self._hungry = self._hungry or poll.claimable
         self._lending.look_again()
+        if poll.drain_by is not None and self._draining_until is None:
+            self._custody.out.drain_by = poll.drain_by
+            self.drain()
         for job, claim in poll.cancels:
             held = self.held.get(job)
             if held is not None and held.claim == claim and held.asked is None:

@@ -82,7 +82,8 @@ class Outbox(msgspec.Struct):
     new ones are to be started; ``extend``: runners whose guard may wait until this monotonic instant;
     ``wanted``: how many runners of a kind there should be, where that has grown; ``retire``: runners that are not
     needed any more; ``notes``: sentences for the worker's log; ``news``: something was recorded; ``drained``: nothing
-    runs any more; ``wait``: until the next turn at most.
+    runs any more; ``drain_by``: who has asked from outside for the drain that begins; ``wait``: until the next turn at
+    most.
     """
 
     frames: list[tuple[int, Frame]] = []
@@ -95,6 +96,7 @@ class Outbox(msgspec.Struct):
     notes: list[str] = []
     news: bool = False
     drained: bool = False
+    drain_by: str | None = None
     wait: Duration = Duration(0)
 
 
@@ -141,8 +143,8 @@ class Room:
         return housed and self._left[lodging] > 0 and 0 < self.total < slots
 
     def look(self, lodging: Lodging, slots: int) -> int:
-        """How many of them are worth looking at."""
-        return self.reach(lodging, slots) or int(self.short(lodging, slots))
+        """How many of them are worth looking at: those that fit, and one for which too few slots remain."""
+        return self.reach(lodging, slots) + int(self.total % slots > 0)
 
     def close(self) -> None:
         """Nothing more is claimed: the slots that are free wait for others, until there are enough for the next job."""

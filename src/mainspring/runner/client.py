@@ -19,6 +19,7 @@ from mainspring.domain.event import Event
 from mainspring.domain.frame import Answer, Request
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
+from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
 from mainspring.errors import MainspringError, StoreUnreachable
@@ -95,6 +96,26 @@ class FrameClient:
 
     def workers(self) -> list[Worker]:
         found: list[Worker] = self._call("workers", list[Worker])
+        return found
+
+    def worker(self, worker: int) -> Worker:
+        found: Worker = self._call("worker", Worker, worker=worker)
+        return found
+
+    def drain(self, worker: int) -> Worker:
+        found: Worker = self._call("drain", Worker, worker=worker)
+        return found
+
+    def queues(self) -> list[Queue]:
+        found: list[Queue] = self._call("queues", list[Queue])
+        return found
+
+    def queue(self, name: str) -> Queue:
+        found: Queue = self._call("queue", Queue, name=name)
+        return found
+
+    def change_queue(self, name: str, change: QueueChange) -> Queue:
+        found: Queue = self._call("change_queue", Queue, name=name, change=change)
         return found
 
     def await_news(self, timeout: Duration) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from mainspring.clock import duration, duration_text, instant, instant_text
 from mainspring.domain.job import PRIORITY_DEFAULT, PRIORITY_FIRST, PRIORITY_LAST, JobRequest, Unique
+from mainspring.domain.parameters import checked_json
 from mainspring.domain.retry import DEFAULT, Retry
 from mainspring.domain.task import checked_name
 from mainspring.errors import InvalidDuration, InvalidInstant, InvalidOption, NotYetSupported, near
@@ -29,7 +30,8 @@ class CommandOptions(TypedDict, total=False):
     (default: 4 attempts, see there); ``timeout`` of each attempt (default: none); ``grace``: between asking an attempt
     to stop and killing it (default ``"5s"``); ``priority``: -1000 to 1000, lower goes first (default 5); ``sandbox``:
     ``"S0"`` in the shared runner (default of functions) or ``"S1"`` in a process of its own (always so for commands);
-    ``description`` (default: the function's docstring).
+    ``description`` (default: the function's docstring); ``requires``: labels that a worker must have to run it, such
+    as ``{"disk": "fast"}`` (default: none); ``slots``: how many of a worker's slots each of its jobs takes (default 1).
     """
 
     queue: str
@@ -39,6 +41,8 @@ class CommandOptions(TypedDict, total=False):
     priority: int
     sandbox: str
     description: str
+    requires: dict[str, str]
+    slots: int
 
 
 class TaskOptions(CommandOptions, total=False):
@@ -67,8 +71,10 @@ class SubmitOptions(TypedDict, total=False):
     unique: str | Unique
 
 
-LATER_FOR_TASKS = frozenset({"memory", "cpu", "requires", "slots", "unique", "network"})
+LATER_FOR_TASKS = frozenset({"memory", "cpu", "unique", "network"})
 LATER_FOR_SUBMITS = frozenset({"connection", "requires", "slots", "memory"})
+_MOST_LABELS, _LONGEST_LABEL = 20, 200
+_MOST_SLOTS = 10_000
 _TASK = TaskOptions.__optional_keys__
 _SUBMIT = SubmitOptions.__optional_keys__
 
@@ -82,6 +88,8 @@ class Declared(msgspec.Struct, frozen=True):
     grace: str
     priority: int
     sandbox: str
+    requires: dict[str, str]
+    slots: int
 
 
 def declared(options: Mapping[str, Any], *, queue: str, sandbox: str, allowed: tuple[str, ...]) -> Declared:
@@ -97,6 +105,8 @@ def declared(options: Mapping[str, Any], *, queue: str, sandbox: str, allowed: t
         grace=_length(options.get("grace", "5s"), "grace"),
         priority=_priority(options.get("priority", PRIORITY_DEFAULT)),
         sandbox=_sandbox(options.get("sandbox", sandbox), allowed),
+        requires=_requires(options.get("requires", {})),
+        slots=_slots(options.get("slots", 1)),
     )
 
 
@@ -183,6 +193,37 @@ def _priority(value: object) -> int:
             f"priority is {value!r}; it must be a whole number from {PRIORITY_FIRST} to {PRIORITY_LAST}.",
             remedy="Lower goes first.",
             field="priority",
+        )
+    return value
+
+
+def _requires(value: object) -> dict[str, str]:
+    """Labels as settings have them: names to texts."""
+    if not isinstance(value, dict) or len(value) > _MOST_LABELS:
+        raise InvalidOption(
+            f"requires is {value!r}.",
+            remedy=f"Write requires={{'disk': 'fast'}}, at most {_MOST_LABELS}.",
+            field="requires",
+        )
+    for name, wanted in value.items():
+        if not (
+            isinstance(name, str) and isinstance(wanted, str) and 0 < len(name) <= _LONGEST_LABEL >= len(wanted) > 0
+        ):
+            raise InvalidOption(
+                f"requires has {name!r}: {wanted!r}; a label is two texts of 1 to {_LONGEST_LABEL} characters.",
+                remedy="Write requires={'disk': 'fast'}, and start a worker with --label disk=fast.",
+                field="requires",
+            )
+    checked_json(value, "requires")
+    return dict(sorted(value.items()))
+
+
+def _slots(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST_SLOTS:
+        raise InvalidOption(
+            f"slots is {value!r}; it must be a whole number from 1 to {_MOST_SLOTS:,}.",
+            remedy="It is how many of a worker's slots one job takes.",
+            field="slots",
         )
     return value
 

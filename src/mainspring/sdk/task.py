@@ -163,6 +163,8 @@ class RegisteredTask(Generic[P, R, C]):
             sandbox=options.sandbox,
             argv=self._argv,
             description=self._description,
+            requires=options.requires,
+            slots=options.slots,
         )
         return msgspec.structs.replace(plain, code_hash=code_hash(self.function, msgspec.json.encode(plain)))
 

@@ -14,6 +14,7 @@ import msgspec
 from mainspring.clock import Instant, instant
 from mainspring.domain.job import JobFilter, JobRequest
 from mainspring.domain.parameters import loads_strict
+from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import State
 from mainspring.errors import (
     InvalidInput,
@@ -68,6 +69,20 @@ def no_fields(asked: Asked) -> None:
         return
     for name in _object(asked.body):
         raise InvalidOption(f"This action has no field {name[:80]!r}.", remedy="It takes none.", field=name[:80])
+
+
+def queue_change(asked: Asked) -> QueueChange:
+    """The body of a change of a queue. Raises InvalidInput naming the field."""
+    body = _object(asked.body)
+    known = QueueChange.__struct_fields__
+    for name in body:
+        if name not in known:
+            remedy = near(name, known) or f"It may have: {', '.join(known)}."
+            raise InvalidOption(f"A change of a queue has no field {name[:80]!r}.", remedy=remedy, field=name[:80])
+    try:
+        return msgspec.convert(body, QueueChange)
+    except msgspec.ValidationError as error:
+        raise _misfit(str(error)) from error
 
 
 def job_filter(asked: Asked) -> JobFilter:

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from mainspring.domain.ids import LARGEST, JobId, job_id
-from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob
+from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownWorker
 
 _LONGEST_SHOWN = 40
 
@@ -40,6 +40,14 @@ class Asked(NamedTuple):
         if number is None:
             raise UnknownJob(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}...")
         return number
+
+    @property
+    def worker(self) -> int:
+        """The worker that the path names. Raises UnknownWorker for what can't be an id."""
+        text = self.path["id"]
+        if not text.isascii() or not text.isdigit() or int(text[:20]) > LARGEST:
+            raise UnknownWorker(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}...")
+        return int(text)
 
     @property
     def cursor(self) -> int:

@@ -13,6 +13,16 @@ def all_queues(tx: Transaction) -> list[Queue]:
     return [Queue(*row) for row in tx.rows("queue/all")]
 
 
+def names(tx: Transaction) -> list[str]:
+    """The names of every queue that a job or an operator has named."""
+    return [row[0] for row in tx.rows("queue/names")]
+
+
+def one(tx: Transaction, name: str) -> Queue:
+    """A queue of any name; one that nobody has named is empty."""
+    return Queue(*tx.rows("queue/one", queue=name)[0])
+
+
 def rule(tx: Transaction, name: str) -> Rule:
     """What operators have said of a queue."""
     found = tx.row("queue/rule", queue=name)

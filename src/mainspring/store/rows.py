@@ -40,7 +40,12 @@ _EVENT = ("seq", "job", "at", "cause", "source", "target", "attempt", "actor", "
 _WAITING = ("job", "lane", "priority", "attempt", "since")
 _LEASED = ("job", "claim", "lane", "priority", "attempt", "since", "worker", "cancel_at", "details")
 _COUNT = ("jobs",)
-_POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog")
+_QUEUE = ("name", "most", "paused_at", "paused_by", "note", "queued", "scheduled", "retrying", "running")
+_WORKER = (
+    *("id", "incarnation", "name", "host", "pid", "app", "code_hash", "version", "queues", "labels", "slots"),
+    *("state", "started", "beat_at", "running", "pids", "tasks", "outdated"),
+)
+_POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog", "drain_by")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "answer/expired": ("key", "until"),
@@ -111,7 +116,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "policy/find": ("id",),
     "policy/insert": ("id",),
     "policy/one": ("document",),
-    "queue/all": ("name", "most", "paused_at", "paused_by", "note", "queued", "scheduled", "retrying", "running"),
+    "queue/all": _QUEUE,
+    "queue/names": ("name",),
+    "queue/one": _QUEUE,
     "queue/rule": ("most", "paused_at", "paused_by", "note"),
     "queue/running": _COUNT,
     "retention/forget_jobs": ("id",),
@@ -129,13 +136,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "task/names": ("name",),
     "task/of_app": ("name", "declaration"),
     "task/one": ("declaration",),
-    "worker/all": (
-        *("id", "incarnation", "name", "host", "pid", "app", "code_hash", "version", "queues", "labels", "slots"),
-        *("state", "started", "beat_at", "running", "pids", "tasks"),
-    ),
+    "worker/all": _WORKER,
     "worker/beat_and_poll": _POLL,
     "worker/insert": ("id",),
     "worker/poll": _POLL,
+    "worker/one": _WORKER,
     "worker/sweep_look": ("next_due", "expiring", "next_expiry"),
 }
 """What each statement answers, in order; those that are left out answer nothing."""
@@ -303,7 +308,7 @@ def event(row: Row) -> Event:
 def worker(row: Row) -> Worker:
     """A row of ``worker/all``."""
     (id_, incarnation, name, host, pid, app, code_hash, version, queues, labels, slots, state, *rest) = row
-    started, beat_at, running, pids, tasks = rest
+    started, beat_at, running, pids, tasks, outdated = rest
     return Worker(
         id=id_,
         incarnation=incarnation,
@@ -322,4 +327,5 @@ def worker(row: Row) -> Worker:
         running=running,
         pids=decode(pids),
         tasks=tuple(decode(tasks)),
+        outdated=bool(outdated),
     )

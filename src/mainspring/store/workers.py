@@ -38,7 +38,7 @@ class SeenLease(NamedTuple):
 
 
 class Poll(NamedTuple):
-    """Everything an idle worker needs to know."""
+    """Everything an idle worker needs to know. ``drain_by``: who wants it to end."""
 
     next_due: Instant | None
     claimable: bool
@@ -47,6 +47,7 @@ class Poll(NamedTuple):
     next_expiry: Instant | None
     lanes: str
     catalog: str
+    drain_by: str | None
 
 
 def register(tx: Transaction, hello: Hello) -> WorkerId:
@@ -76,6 +77,17 @@ def all_workers(tx: Transaction, limit: int = 1000) -> list[Worker]:
     return [rows.worker(row) for row in tx.rows("worker/all", limit=limit)]
 
 
+def one(tx: Transaction, worker: int) -> Worker | None:
+    """One worker."""
+    found = tx.row("worker/one", worker=worker)
+    return None if found is None else rows.worker(found)
+
+
+def ask_drain(tx: Transaction, worker: int, actor: str) -> None:
+    """Let it claim nothing more, and end when its jobs have; who asked first is kept."""
+    tx.rows("worker/ask_drain", worker=worker, actor=actor)
+
+
 class Question(NamedTuple):
     """What a worker's look is about; leases that end before ``horizon`` are listed.
 
@@ -103,15 +115,16 @@ def _asking(asked: Question) -> dict[str, Any]:
 
 
 def _poll(row: rows.Row) -> Poll:
-    due, claimable, cancels, expiring, expiry, count, generation = row
+    due, claimable, cancels, expiring, expiry, lanes, generation, drain_by = row
     return Poll(
         due,
         bool(claimable),
         [(job, claim) for job, claim in rows.decode(cancels)],
         [SeenLease(*seen) for seen in rows.decode(expiring)],
         expiry,
-        count,
+        lanes,
         generation,
+        drain_by,
     )
 
 

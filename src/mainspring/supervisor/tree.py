@@ -147,7 +147,9 @@ class Tree:
             if status is None:
                 continue
             child.process = None
-            if not self._stopping:
+            if not (self._stopping or status) and child.last_words():
+                self._say(f"{child.role.name} {child.last_words()}; it is not started again.")
+            elif not self._stopping:
                 self._died(child, _spoken(status), status=status)
             elif status not in {0, -signal.SIGTERM} and not self._end.status:
                 self._end = End(1, f"{child.role.name} {_spoken(status)} while it was ending.{_quoted(child)}")

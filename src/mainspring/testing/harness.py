@@ -38,7 +38,8 @@ class Harness:
     """``with Harness(app) as h:``: inside it, SDK calls of this process go to the harness's own platform.
 
     ``seed``: the same seed, code and calls give the same events; ``start``: the first instant (default 2026-01-01
-    00:00 UTC; an ISO 8601 text or a datetime with a zone); ``lease``, ``sweep``, ``slots``: as of a worker.
+    00:00 UTC; an ISO 8601 text or a datetime with a zone); ``lease``, ``sweep``, ``slots``, ``labels``: as of a worker
+    (labels: by default those that the tasks require).
     ``client``: asks the platform anything that the SDK can't; ``notes``: what the worker would have written to its log.
     """
 
@@ -51,10 +52,13 @@ class Harness:
         lease: str | float = "30s",
         sweep: str | float = "5s",
         slots: int = 100,
+        labels: dict[str, str] | None = None,
     ) -> None:
         timing = Timing(duration(lease), duration(sweep), SECOND, Duration(30 * SECOND))
         self.app = app
-        self._stage = Stage(app, _first(start), seed, WorkerPlan(timing=timing, slots=slots, processes=slots))
+        has = _every_label(app) if labels is None else labels
+        plan = WorkerPlan(timing=timing, slots=slots, processes=slots, labels=has)
+        self._stage = Stage(app, _first(start), seed, plan)
         self.clock = self._stage.clock
         self.store = self._stage.store
         self.notes = self._stage.notes
@@ -180,6 +184,11 @@ class Replacement:
             self._replaced.pop(self._name, None)
         else:
             self._replaced[self._name] = self._before
+
+
+def _every_label(app: Mainspring) -> dict[str, str]:
+    """What all tasks together require; where two want one label differently, the later one gets it."""
+    return {name: value for task in app.catalog().tasks for name, value in task.requires.items()}
 
 
 class _Capture:

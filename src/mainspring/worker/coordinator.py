@@ -67,16 +67,23 @@ class WorkerOptions(msgspec.Struct, frozen=True):
     runner_argv: tuple[str, ...] = ()
 
 
-def run(options: WorkerOptions, *, say: Callable[[str], None] | None = None) -> int:
+def run(
+    options: WorkerOptions, *, say: Callable[[str], None] | None = None, leave: Callable[[str], object] | None = None
+) -> int:
     """Run a worker until it is told to stop; the exit status.
 
     SIGTERM or SIGINT drains (running jobs may end within the drain time), a second one gives them back at once.
+    ``leave`` is told why it is over when somebody has drained it from outside, so that nobody starts it again.
     Raises AppNotLoadable when no runner can load the app, and the StoreError that fits.
     """
     store = Store.open(options.database, inline=True)
     try:
         store.settle_in()
-        return Coordinator(options, store, say or _say).run()
+        coordinator = Coordinator(options, store, say or _say)
+        status = coordinator.run()
+        if coordinator.drained_by is not None and leave is not None:
+            leave(f"was drained, as {coordinator.drained_by} asked")
+        return status
     finally:
         store.close()
 
@@ -87,7 +94,7 @@ def _say(text: str) -> None:
 
 
 class Coordinator:
-    """One worker process."""
+    """One worker process. ``drained_by``: who has drained it from outside."""
 
     def __init__(self, options: WorkerOptions, store: Store, say: Callable[[str], None]) -> None:
         self._options = options
@@ -109,6 +116,7 @@ class Coordinator:
         self._writing: dict[int, Channel[FromRunner]] = {}
         self._dirty: set[Channel[FromRunner]] = set()
         self._exit = 0
+        self.drained_by: str | None = None
         self._hung: list[tuple[Listening, Callable[..., None]]] = []
         self._bells_at = Duration(0)
 
@@ -183,6 +191,9 @@ class Coordinator:
             self._dirty.add(channel)
         self._flush()
         self._order_runners(out)
+        if out.drain_by is not None and self._dispatch is not None:
+            self.drained_by = out.drain_by
+            self._say(f"draining {_counted(len(self._dispatch.held), 'running job')}, as {out.drain_by} asked")
         for note in out.notes:
             self._say(note)
         if out.news:

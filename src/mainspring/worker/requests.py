@@ -15,6 +15,7 @@ from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, SystemClock
 from mainspring.domain.frame import Answer, Frame, Request
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobRequest
+from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import FINAL
 from mainspring.domain.task import Catalog
 from mainspring.errors import InvalidInput, MainspringError
@@ -63,6 +64,15 @@ class _Nothing(msgspec.Struct):
     pass
 
 
+class _Worker(msgspec.Struct):
+    worker: int
+
+
+class _Queue(msgspec.Struct):
+    name: str
+    change: QueueChange = QueueChange()
+
+
 class _News(msgspec.Struct):
     timeout: int
 
@@ -89,6 +99,11 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
         "retry": (_Job, lambda client, body: client.retry(body.job)),
         "tasks": (_Nothing, lambda client, _: client.tasks()),
         "workers": (_Nothing, lambda client, _: client.workers()),
+        "worker": (_Worker, lambda client, body: client.worker(body.worker)),
+        "drain": (_Worker, lambda client, body: client.drain(body.worker)),
+        "queues": (_Nothing, lambda client, _: client.queues()),
+        "queue": (_Queue, lambda client, body: client.queue(body.name)),
+        "change_queue": (_Queue, lambda client, body: client.change_queue(body.name, body.change)),
     }
 
 

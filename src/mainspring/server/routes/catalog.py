@@ -1,14 +1,15 @@
-"""Tasks and workers over REST."""
+"""Tasks, workers and queues over REST."""
 
 from __future__ import annotations
 
 from mainspring.client import Client
-from mainspring.client.wire import task_wire, worker_wire
+from mainspring.client.wire import queue_wire, task_wire, worker_wire
+from mainspring.server.decode import no_fields, queue_change
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 
 
 class CatalogRoutes:
-    """What can be run, and who runs it."""
+    """What can be run, who runs it, and in which lines it waits."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -18,6 +19,11 @@ class CatalogRoutes:
         return [
             Entry("GET", "/api/v1/tasks", Access.READ, self.tasks),
             Entry("GET", "/api/v1/workers", Access.READ, self.workers),
+            Entry("GET", "/api/v1/workers/{id}", Access.READ, self.worker),
+            Entry("POST", "/api/v1/workers/{id}/drain", Access.ACT, self.drain),
+            Entry("GET", "/api/v1/queues", Access.READ, self.queues),
+            Entry("GET", "/api/v1/queues/{name}", Access.READ, self.queue),
+            Entry("PATCH", "/api/v1/queues/{name}", Access.CHANGE, self.change_queue),
         ]
 
     def tasks(self, _: Asked) -> Answer:
@@ -27,3 +33,24 @@ class CatalogRoutes:
     def workers(self, _: Asked) -> Answer:
         """All known workers, newest first."""
         return Answer(200, {"items": [worker_wire(worker) for worker in self._client.workers()], "next": None})
+
+    def worker(self, asked: Asked) -> Answer:
+        """One worker."""
+        return Answer(200, worker_wire(self._client.worker(asked.worker)))
+
+    def drain(self, asked: Asked) -> Answer:
+        """It claims nothing more, and ends when its jobs have."""
+        no_fields(asked)
+        return Answer(200, worker_wire(self._client.drain(asked.worker)))
+
+    def queues(self, _: Asked) -> Answer:
+        """All known queues, by name."""
+        return Answer(200, {"items": [queue_wire(queue) for queue in self._client.queues()], "next": None})
+
+    def queue(self, asked: Asked) -> Answer:
+        """One queue."""
+        return Answer(200, queue_wire(self._client.queue(asked.path["name"])))
+
+    def change_queue(self, asked: Asked) -> Answer:
+        """Paused or resumed, with another limit or note."""
+        return Answer(200, queue_wire(self._client.change_queue(asked.path["name"], queue_change(asked))))

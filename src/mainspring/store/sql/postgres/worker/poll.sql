@@ -8,4 +8,5 @@ select
   (select coalesce(json_agg(json_build_array(job, claim, until)), '[]')::text from lease where until < :horizon) as expiring,
   (select min(at) from expiry) as next_expiry,
   (select count(*) || '/' || coalesce((select next from counter where name = 'rules'), 0) from lane) as lanes,
-  (select coalesce(max(generation), 0) || '/' || count(*) from task where app = :app) as catalog
+  (select coalesce(max(generation), 0) || '/' || count(*) from task where app = :app) as catalog,
+  (select drain_by from worker where id = :worker) as drain_by

@@ -21,6 +21,7 @@ from mainspring.store.lanes import Map
 from mainspring.transitions.ended import Report, end
 from tests.contract.stories import LEASE, Story
 from tests.contract.test_claims import order
+from tests.contract.test_statements import Recorder
 
 
 def change(story: Story, name: str, **values: object) -> Queue:
@@ -156,6 +157,22 @@ def test_a_lower_limit_stops_nothing_that_runs(story: Story) -> None:
         assert order(claim(story)) == []
         story.end(job)
     assert order(claim(story)) == [waiting]
+
+
+def test_a_claim_asks_nothing_of_queues_that_have_no_limit(story: Story) -> None:
+    """Claims are hot: a pause and the want of a limit ride on the lanes that a worker knows."""
+    story.submit_many([JobRequest("mail"), JobRequest("send"), JobRequest("send")])
+    change(story, "mail", paused=True)
+    change(story, "mail", paused=False, note="fine")
+    known, called = the_map(story), set[str]()
+    room = Room(Limits(9, 9), {}, [RunnerView(1, Lodging.SHARED, frozenset())])
+    claimer = Claimer(story.worker, LEASE, "worker:1", story.clock)
+
+    def work(tx: Transaction) -> Claims:
+        return claimer.claim(Recorder(tx, story.bench.dialect, called), known, room, None, avoid=())
+
+    assert len(story.store.write(work).jobs) == 3
+    assert not [name for name in called if name.startswith(("queue/", "worker/"))]
 
 
 # --- several at once --------------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def test_a_worker_shows_what_it_runs_and_its_processes(story: Story) -> None:
 
 def test_a_poll_tells_what_an_idle_worker_must_know(story: Story) -> None:
     nothing = poll(story)
-    assert nothing == Poll(None, False, [], [], None, nothing.lanes, nothing.catalog, None)
+    assert nothing == Poll(None, False, [], [], None, nothing.lanes, nothing.catalog, None, "[]")
     later = story.submit(delay="5m", expires="1h")
     assert poll(story).next_due == story.job(later).run_at
     assert poll(story).next_expiry == story.job(later).expires_at

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 import pytest
 
 from mainspring import Mainspring
+from mainspring.chance import SeededChance
 from mainspring.clock import MILLISECOND, SECOND, Duration
 from mainspring.control import queues
 from mainspring.control import workers as control_workers
+from mainspring.domain.ids import JobId
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import WorkerState, may_take
 from mainspring.testing import Harness
-from tests.engine.crew import Crew, lasting
+from mainspring.testing.worker import SimulatedWorker, WorkerPlan
+from tests.engine.crew import TIMING, Crew, lasting
 
 # --- labels -----------------------------------------------------------------------------------------------------------
 
@@ -193,3 +197,57 @@ def test_jobs_that_outlast_the_drain_time_are_given_back():
     crew.run(Duration(40 * SECOND))
     assert crew.outcomes(job) == [Outcome.RELEASED]
     assert crew.workers["alpha"].stopped
+
+
+# --- fair share -------------------------------------------------------------------------------------------------------
+
+
+def starts(crew: Crew, jobs: list[JobId]) -> Counter[str]:
+    """How many of these jobs each worker has started."""
+    return Counter(run.worker for job in jobs for run in crew.runs(job))
+
+
+def test_jobs_that_all_could_start_now_are_spread_over_the_workers():
+    crew = Crew("alpha", "beta", slots=10)
+    crew.run(Duration(2 * SECOND))  # they have seen each other
+    jobs = crew.submit("slow", *[lasting(60)] * 10, count=10)
+    crew.run(Duration(100 * MILLISECOND))
+    assert sum(starts(crew, jobs).values()) == 10
+    assert min(starts(crew, jobs).values()) >= 3
+
+
+def test_what_nobody_else_takes_is_taken_a_moment_later():
+    crew = Crew("alpha", "beta", slots=4)
+    crew.run(Duration(2 * SECOND))
+    full = crew.submit("slow", *[lasting(60)] * 8, count=8)
+    crew.run(Duration(100 * MILLISECOND))
+    assert starts(crew, full) == {"alpha": 4, "beta": 4}
+    crew.kill("beta")  # nobody knows of it yet
+    for job in full[:]:
+        if crew.runs(job)[0].worker == "alpha":
+            crew.client.cancel(job)
+    crew.run(Duration(1500 * MILLISECOND))
+    jobs = crew.submit("slow", *[lasting(60)] * 4, count=4)
+    crew.run(Duration(10 * MILLISECOND))
+    assert starts(crew, jobs) == {"alpha": 4}
+
+
+def test_a_worker_that_may_not_take_them_gets_no_share():
+    crew = Crew("alpha", slots=10)
+    crew.workers["beta"] = SimulatedWorker(
+        "beta", crew, crew.store, crew.clock, SeededChance(3), WorkerPlan(TIMING, 10, queues=("side",))
+    )
+    crew.run(Duration(2 * SECOND))
+    began = crew.clock.monotonic()
+    jobs = crew.submit("slow", *[lasting(60)] * 8, count=8)
+    crew.run(Duration(MILLISECOND))
+    assert starts(crew, jobs) == {"alpha": 8}
+    assert crew.clock.monotonic() - began == MILLISECOND, "at once: there is nobody to wait for"
+
+
+def test_nothing_is_left_where_more_waits_than_all_have_room_for():
+    crew = Crew("alpha", "beta", slots=3)
+    crew.run(Duration(2 * SECOND))
+    jobs = crew.submit("slow", *[lasting(60)] * 50, count=50)
+    crew.run(Duration(MILLISECOND))
+    assert starts(crew, jobs) == {"alpha": 3, "beta": 3}

@@ -9,7 +9,7 @@ from mainspring.domain.job import Job
 from mainspring.domain.queue import Queue
 from mainspring.domain.states import FINAL, State
 from mainspring.domain.task import Task
-from mainspring.domain.worker import Worker, WorkerState, may_take
+from mainspring.domain.worker import Worker, WorkerState, may_take, serves
 from mainspring.errors import UnknownQueue
 
 _START = "mainspring up --app app.py"
@@ -45,7 +45,7 @@ def _unhosted(client: Client, job: Job) -> str:
         return f"no live worker runs {job.task}. Start one: {_START}"
     names = ", ".join(one.name for one in knowing[:3])
     knows = f"{names} {'knows' if len(knowing) == 1 else 'know'} {job.task}"
-    serving = [one for one in knowing if not one.queues or job.queue in one.queues]
+    serving = [one for one in knowing if serves(one.queues, job.queue)]
     if not serving:
         return f"no live worker takes jobs of queue {job.queue} ({knows}). Start one: {_START} --queue {job.queue}"
     task = next((one for one in client.tasks() if one.name == job.task), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -20,6 +20,11 @@ class WorkerState(StrEnum):
     DRAINING = "draining"
     STOPPED = "stopped"  # it said goodbye
     LOST = "lost"  # its heartbeat is overdue
+
+
+def serves(queues: Collection[str], queue: str) -> bool:
+    """Whether a worker with these queues takes from one; without any it takes from all."""
+    return not queues or queue in queues
 
 
 def may_take(requires: Mapping[str, str], cost: int, *, labels: Mapping[str, str], slots: int) -> bool:

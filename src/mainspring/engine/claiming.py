@@ -14,6 +14,7 @@ from mainspring.domain.task import Lodging
 from mainspring.engine.held import Room
 from mainspring.engine.lending import NONE_LENT, Lent
 from mainspring.engine.lowwater import LowWater
+from mainspring.engine.share import Share
 from mainspring.store import Transaction, jobs, lanes, queues, rows
 from mainspring.store.jobs import Grant, Load, Move
 from mainspring.store.lanes import Lane, Map
@@ -32,7 +33,8 @@ class Claimed(NamedTuple):
 class Claims(NamedTuple):
     """The result of a look: what was claimed, whether more waits than fits, how many wait for a runner alone.
 
-    ``places``: by claimed job the one that has lent it its slot; ``stale``: nothing was, as the map of lanes is old.
+    ``places``: by claimed job the one that has lent it its slot; ``stale``: nothing was, as the map of lanes is old;
+    ``left``: some of what waits is left to other workers.
     """
 
     jobs: list[Claimed]
@@ -40,15 +42,20 @@ class Claims(NamedTuple):
     waits: Counter[Lodging]
     places: dict[JobId, JobId]
     stale: bool = False
+    left: bool = False
 
 
 class _Choice:
-    """What a look has found: jobs to claim with their lanes, whether more waits, how many only for a runner."""
+    """What a look has found: jobs to claim with their lanes, how many wait only for a runner.
+
+    ``more``: more waits; ``left``: some of it is left to other workers.
+    """
 
     def __init__(self, jobs: dict[JobId, Lane], waits: Counter[Lodging]) -> None:
         self.jobs = jobs
         self.waits = waits
         self.more = False
+        self.left = False
 
 
 class Quota:
@@ -80,6 +87,7 @@ class Claimer:
 
     def __init__(self, worker: WorkerId, lease: Duration, actor: str, clock: Clock) -> None:
         self.low = LowWater(clock)
+        self.share = Share(clock)
         self._worker = worker
         self._lease = lease
         self._actor = actor
@@ -119,7 +127,8 @@ class Claimer:
                 grants.append((Grant(row, tx.chance.claim_id()), load, lane))  # type: ignore[arg-type]
         until = Instant(tx.now + self._lease)
         jobs.enter_leased(tx, [grant for grant, _, _ in grants], self._worker, until, self._actor)
-        return Claims([self._claimed(tx, *one) for one in grants], choice.more, choice.waits, lent.places)
+        claimed = [self._claimed(tx, *one) for one in grants]
+        return Claims(claimed, choice.more, choice.waits, lent.places, left=choice.left)
 
     def _choose(  # noqa: PLR0913, PLR0917
         self,
@@ -132,21 +141,23 @@ class Claimer:
     ) -> _Choice:
         """The best jobs over all lanes, in order."""
         by_id = {lane.id: lane for lane in open_lanes}
-        looks = ((lane, room.look(lane.lodging, lane.slots)) for lane in open_lanes)
+        looks = ((lane, self.share.look(lane, room.look(lane.lodging, lane.slots))) for lane in open_lanes)
         wanted = {lane.id: look if lane.limit is None else min(look, lane.limit) for lane, look in looks}
         self.low.begin()
         heads = jobs.heads(tx, {lane: look for lane, look in wanted.items() if look}, self.low.marks, known)
         self.low.end()
         found = [(head, by_id[lane]) for lane, head in heads]
+        self.share.begin([lane for _, lane in found], room.total)
         quota = Quota(tx, [*(lane for _, lane in found), *lent.lanes.values()])
         choice = _Choice({job: lane for job, lane in lent.lanes.items() if quota.take(lane)}, Counter(lent.waits))
         for (_, _, job), lane in found:
             if job in avoid or job in lent.lanes or not quota.open(lane):
                 choice.more = True
             elif room.of(lane.lodging, lane.slots):
-                quota.take(lane)
-                room.take(lane.lodging, lane.slots)
-                choice.jobs[job] = lane
+                if self.share.take(lane):
+                    quota.take(lane)
+                    room.take(lane.lodging, lane.slots)
+                    choice.jobs[job] = lane
             else:
                 choice.more = True
                 if choice.waits[lane.lodging] < room.reach(lane.lodging, lane.slots):
@@ -155,6 +166,8 @@ class Claimer:
                     room.close()
         full = (lane for lane in open_lanes if not quota.open(lane) or not room.reach(lane.lodging, lane.slots))
         choice.more = choice.more or next(full, None) is not None
+        choice.left = self.share.end()
+        choice.more = choice.more or choice.left
         self.low.settle(heads, choice.jobs)
         return choice
 

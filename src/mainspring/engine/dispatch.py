@@ -243,6 +243,7 @@ class Dispatch:
         self._again = promoted == BATCH
         self._hungry = claims.more or self._again if (need.claim or promoted or lost) else self._hungry
         self._custody.out.news |= bool(reports or lost or claims.jobs or promoted)
+        self._custody.out.calls |= claims.left
         self._custody.want(claims.waits)
         if not self._doubts.settled():  # else what is refused now may have been recorded by the commit in doubt
             self._tell_settled(settled)
@@ -282,7 +283,7 @@ class Dispatch:
 
     def _may_claim(self) -> bool:
         room = self._lending.due or not self._custody.full(self._limits.slots)
-        return room and self._draining_until is None and bool(self._runners)
+        return room and self._draining_until is None and bool(self._runners) and not self._claimer.share.pause()
 
     def _claim(self, tx: Transaction, room: Room) -> Claims:
         if self._draining_until is not None or not self._runners:
@@ -345,6 +346,8 @@ class Dispatch:
             soonest = min(soonest, self._enforcer.next_check)
         if self._draining_until is not None and not self._hurried:
             soonest = min(soonest, self._draining_until)
+        if pause := self._claimer.share.pause():
+            soonest = min(soonest, Duration(monotonic + pause))
         if poll is not None:
             for due in (poll.next_due, poll.next_expiry):
                 if due is not None:

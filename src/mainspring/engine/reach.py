@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from mainspring.domain.worker import may_take
+from mainspring.domain.worker import may_take, serves
 from mainspring.engine.held import RunnerView
 from mainspring.store import Transaction, catalog, lanes
 from mainspring.store.lanes import Lane, Map
-from mainspring.store.workers import Poll
+from mainspring.store.workers import Other, Poll, others_of
 
 
 class Reach:
@@ -26,9 +26,9 @@ class Reach:
         self.app = app
         self.known: Sequence[str] | None = None
         self.map = Map([], 0)
-        self._queues = queues
-        self._labels = labels
-        self._slots = slots
+        self._own = Other(list(queues), dict(labels), slots)
+        self._others: list[Other] = []
+        self._told = "[]"
         self._runners = runners
         self._version = ""
         self._catalog = ""
@@ -42,7 +42,7 @@ class Reach:
         if again or not self._version:
             every = lanes.read_map(tx)
             self._version = every.version
-            self.map = every._replace(lanes=[lane for lane in every.lanes if self._takes(lane)])
+            self.map = every._replace(lanes=[self._shared(lane) for lane in every.lanes if self._takes(lane)])
 
     def learn(self, tx: Transaction, found: Poll) -> bool:
         """Read what a look has shown to be new; whether that may be something to claim."""
@@ -50,13 +50,19 @@ class Reach:
         if new:
             self.read(tx, again=True)
             self._version = found.lanes
+        if found.others != self._told:
+            self._told, self._others = found.others, others_of(found.others)
+            self.map = self.map._replace(lanes=[self._shared(lane) for lane in self.map.lanes])
         if found.catalog != self._catalog:
             self._compare_catalog(tx, found.catalog)
         return new
 
     def _takes(self, lane: Lane) -> bool:
-        fits = may_take(lane.requires, lane.slots, labels=self._labels, slots=self._slots)
-        return fits and lane.app == self.app and not lane.paused and (not self._queues or lane.queue in self._queues)
+        return lane.app == self.app and not lane.paused and _fits(self._own, lane)
+
+    def _shared(self, lane: Lane) -> Lane:
+        """The lane with the number of workers that may take from it."""
+        return lane._replace(workers=1 + sum(_fits(other, lane) for other in self._others))
 
     def _compare_catalog(self, tx: Transaction, version: str) -> None:
         """Claims need a filter by task only while the catalog names tasks that our runners don't know."""
@@ -64,3 +70,8 @@ class Reach:
         ours = frozenset[str]().union(*(runner.tasks for runner in self._runners.values()))
         foreign = set(catalog.of_app(tx, self.app)) - ours
         self.known = tuple(sorted(ours)) if foreign else None
+
+
+def _fits(worker: Other, lane: Lane) -> bool:
+    fits = may_take(lane.requires, lane.slots, labels=worker.labels, slots=worker.slots)
+    return fits and serves(worker.queues, lane.queue)

@@ -28,7 +28,7 @@ class Kind(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """The unit of claiming. ``limit`` and ``paused`` are of its queue."""
+    """The unit of claiming. ``limit`` and ``paused`` are of its queue; ``workers``: how many may take from it now."""
 
     id: LaneId
     queue: str
@@ -38,6 +38,7 @@ class Lane(NamedTuple):
     slots: int
     limit: int | None = None
     paused: bool = False
+    workers: int = 1
 
 
 class Map(NamedTuple):

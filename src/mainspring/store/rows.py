@@ -45,7 +45,7 @@ _WORKER = (
     *("id", "incarnation", "name", "host", "pid", "app", "code_hash", "version", "queues", "labels", "slots"),
     *("state", "started", "beat_at", "running", "pids", "tasks", "outdated"),
 )
-_POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog", "drain_by")
+_POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog", "drain_by", "others")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "answer/expired": ("key", "until"),

@@ -29,6 +29,14 @@ class Hello(NamedTuple):
     pids: dict[str, Any]
 
 
+class Other(NamedTuple):
+    """Another worker of one's app."""
+
+    queues: Sequence[str]
+    labels: dict[str, str]
+    slots: int
+
+
 class SeenLease(NamedTuple):
     """A lease that has expired or soon will."""
 
@@ -38,7 +46,10 @@ class SeenLease(NamedTuple):
 
 
 class Poll(NamedTuple):
-    """Everything an idle worker needs to know. ``drain_by``: who wants it to end."""
+    """Everything an idle worker needs to know.
+
+    ``drain_by``: who wants it to end; ``others``: the live workers of its app, as ``others_of`` reads them.
+    """
 
     next_due: Instant | None
     claimable: bool
@@ -48,6 +59,7 @@ class Poll(NamedTuple):
     lanes: str
     catalog: str
     drain_by: str | None
+    others: str
 
 
 def register(tx: Transaction, hello: Hello) -> WorkerId:
@@ -115,7 +127,7 @@ def _asking(asked: Question) -> dict[str, Any]:
 
 
 def _poll(row: rows.Row) -> Poll:
-    due, claimable, cancels, expiring, expiry, lanes, generation, drain_by = row
+    due, claimable, cancels, expiring, expiry, lanes, generation, drain_by, others = row
     return Poll(
         due,
         bool(claimable),
@@ -125,7 +137,13 @@ def _poll(row: rows.Row) -> Poll:
         lanes,
         generation,
         drain_by,
+        others,
     )
+
+
+def others_of(text: str) -> list[Other]:
+    """Read what a poll says of others."""
+    return [Other(rows.shown(queues), rows.pairs(labels), slots) for queues, labels, slots in rows.decode(text)]
 
 
 def sweep_look(tx: Transaction, horizon: Instant) -> tuple[Instant | None, list[SeenLease], Instant | None]:

@@ -263,6 +263,8 @@ class SimulatedWorker:
             self._put(number, Stop())
         for note in out.notes:
             self._host.note(self, note)
+        if out.calls:
+            self._store.work_bell.ring()
         if out.news:
             self._store.news_bell.ring()
         if out.drained:

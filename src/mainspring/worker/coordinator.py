@@ -196,6 +196,8 @@ class Coordinator:
             self._say(f"draining {_counted(len(self._dispatch.held), 'running job')}, as {out.drain_by} asked")
         for note in out.notes:
             self._say(note)
+        if out.calls:
+            self._store.work_bell.ring(besides=self._incarnation)
         if out.news:
             self._desk.tell()
             self._store.news_bell.ring(besides=self._incarnation)

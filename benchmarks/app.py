@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 
@@ -19,6 +20,12 @@ async def noop() -> None:
 @app.task(retry=once)
 def noop_thread() -> None:
     """Nothing, in a thread."""
+
+
+@app.task(retry=once)
+async def sleep() -> None:
+    """Five milliseconds of waiting for something else."""
+    await asyncio.sleep(0.005)
 
 
 @app.task(retry=once)

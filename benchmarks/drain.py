@@ -37,19 +37,28 @@ def measure(
     ]
 
 
-def product_rate(place: Place, jobs: int, arguments: tuple[str, ...]) -> float:
-    """Store the jobs, start a worker, wait for the last end; jobs per second as recorded."""
-    fill(place, jobs)
-    worker = place.worker(*arguments)
+def product_rate(place: Place, jobs: int, arguments: tuple[str, ...], *, workers: int = 1, task: str = "noop") -> float:
+    """Store the jobs, start the workers, wait for the last end; jobs per second as recorded.
+
+    Counted from the moment when each worker has started a job: with one worker from the first start of all.
+    """
+    fill(place, jobs, task)
+    started = [place.worker(*arguments) for _ in range(workers)]
     with place.reading() as look:
         waiting = "select cast(exists (select 1 from ready) or exists (select 1 from lease) as integer)"
         place.until("the drain", lambda: look(waiting) == 0, within=300, every=0.25)
         count = look("select count(*) from attempt where outcome = 'succeeded'")
-        took = look("select max(ended) - min(started) from attempt") / 1e6
-    place.stop(worker)
+        took_part = look("select count(distinct worker) from attempt")
+        since = look("select max(began) from (select min(started) as began from attempt group by worker) as worker")
+        took = (look("select max(ended) from attempt") - since) / 1e6
+        counted = look(f"select count(*) from attempt where ended > {since}")
+    for worker in started:
+        place.stop(worker)
     if count != jobs:
         raise SystemExit(f"{count} of {jobs} jobs succeeded. The worker said:\n{place.said()}")
-    return jobs / took
+    if took_part != workers:
+        raise SystemExit(f"{took_part} of {workers} workers had a part in {jobs} jobs: a figure needs more jobs")
+    return counted / took
 
 
 def raw_rate(place: Place, jobs: int) -> float:

@@ -14,10 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import IO, Any, ClassVar, Protocol, Self
 
 import apsw
 
@@ -88,15 +88,21 @@ class Place:
         self, *words: str, launcher: tuple[str, ...] = ("-m", "mainspring"), **settings: str
     ) -> subprocess.Popen[bytes]:
         """``mainspring WORDS`` in this place. Keyword arguments become settings: ``lease="2s"``."""
-        environment = os.environ | {f"MAINSPRING_{name.upper()}": value for name, value in settings.items()}
+        environment = {f"MAINSPRING_{name.upper()}": value for name, value in settings.items()}
         environment |= {"MAINSPRING_DATABASE_URL": self.url, "BENCH_LEDGER": str(self.ledger), "PYTHONPATH": _PATH}
+        return self.run(sys.executable, *launcher, *words, environment=environment)
+
+    def run(
+        self, *command: str, environment: Mapping[str, str] = {}, printed: IO[str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """Any command in this place, which ends with it. ``printed``: where its standard output goes."""
         with (self.folder / "said").open("ab") as said:
             process = subprocess.Popen(
-                [sys.executable, *launcher, *words],
+                command,
                 cwd=self.folder,
-                env=environment,
+                env=os.environ | environment,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=printed or said,
                 stderr=said,
                 start_new_session=True,
             )

@@ -78,13 +78,13 @@ def figure(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def show(lines: Sequence[Line], *, folder: str) -> None:
-    """Print the table."""
+def show(lines: Sequence[Line], *, folder: str, against: str = "raw limit") -> None:
+    """Print the table. ``against``: what the other figure of a line is."""
     table = Table(title=f"mainspring on {machine()['cpu']} · {folder}", title_justify="left", show_lines=False)
     for heading, side in (
         ("what", "left"),
         ("measured", "right"),
-        ("raw limit", "right"),
+        (against, "right"),
         ("ratio", "right"),
         ("budget", "right"),
         ("", "left"),
@@ -100,7 +100,7 @@ def show(lines: Sequence[Line], *, folder: str) -> None:
             ratio,
             line.budget_text,
             {"ok": "[green]ok[/]", "short": "[bold red]short[/]"}.get(line.verdict, ""),
-            " · ".join(part for part in (line.raw_is and f"raw: {line.raw_is}", line.note) if part),
+            " · ".join(part for part in (line.raw_is and f"{against}: {line.raw_is}", line.note) if part),
         )
     Console(width=None if sys.stdout.isatty() else 170).print(table)
 
@@ -120,14 +120,15 @@ def machine() -> dict[str, str]:
     }
 
 
-def record(lines: Sequence[Line], *, quick: bool) -> None:
-    """Append this run to the history."""
+def record(lines: Sequence[Line], *, quick: bool, **more: object) -> None:
+    """Append this run to the history. ``more``: what else is to be known of it."""
     HISTORY.parent.mkdir(exist_ok=True)
     run = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _commit(),
         "quick": quick,
         "machine": machine(),
+        **more,
         "lines": [{**asdict(line), "verdict": line.verdict} for line in lines],
     }
     with HISTORY.open("a", encoding="utf-8") as file:

@@ -1,0 +1,1 @@
+"""Other Python job queues beside mainspring, on the same machine in the same run."""

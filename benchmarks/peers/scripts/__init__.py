@@ -1,0 +1,1 @@
+"""What the peers' own interpreter runs."""

@@ -224,12 +224,14 @@ def test_a_unique_key_gives_the_job_that_has_it(store: Store) -> None:
 def test_options_that_are_not_there_are_refused_before_anything_is_stored(store: Store) -> None:
     with pytest.raises(InvalidOption, match=r"A submit has no option 'prio'\. Did you mean priority"):
         double.options(prio=1)  # type: ignore[call-arg]
-    with pytest.raises(NotYetSupported, match="connection is not supported by this version"):
-        double.options(connection="x")  # type: ignore[call-arg]
+    with pytest.raises(InvalidOption, match=r"the jobs are in the SQLite file .*main\.db"):
+        double.options(connection=object()).submit(1)
     with pytest.raises(InvalidOption, match="unique is 7"):
         double.options(unique=7)  # type: ignore[arg-type]
-    with pytest.raises(NotYetSupported, match="connection is not supported"):
+    with pytest.raises(InvalidOption, match=r"the jobs are in the SQLite file"):
         double.submit(1, connection=object())  # type: ignore[call-arg]
+    with pytest.raises(NotYetSupported, match="requires is not supported by this version"):
+        double.options(requires={})  # type: ignore[call-arg]
     assert list(app.events(follow=False)) == []
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from mainspring.clock import Duration
 from mainspring.domain.attempt import Attempt
+from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
@@ -26,10 +27,17 @@ class Client(Protocol):
         """Record an app's tasks. Idempotent."""
         ...
 
-    def submit(self, requests: Sequence[JobRequest], *, idempotency_key: str | None = None) -> list[Receipt]:
+    def submit(
+        self,
+        requests: Sequence[JobRequest],
+        *,
+        idempotency_key: str | None = None,
+        borrowed: Borrowed | None = None,
+    ) -> list[Receipt]:
         """Store the jobs and answer, once they are durable, which job each request led to. Up to 2,000: all or none.
 
-        ``idempotency_key``: the same requests with the same key get the same answer for 24 hours. Raises KeyHeld,
+        ``idempotency_key``: the same requests with the same key get the same answer for 24 hours; ``borrowed``: a
+        connection in whose transaction they are stored, so durable when its owner commits. Raises KeyHeld,
         IdempotencyKeyReused.
         """
         ...

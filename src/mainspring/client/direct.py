@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mainspring.clock import Duration
-from mainspring.control import catalog, jobs, queues, read, submit, workers
+from mainspring.control import catalog, enlist, jobs, queues, read, submit, workers
 from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
+from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.event import Event
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
@@ -61,8 +62,16 @@ class DirectClient:
         """Record an app's tasks. Idempotent."""
         catalog.declare(self.store, catalog_)
 
-    def submit(self, requests: Sequence[JobRequest], *, idempotency_key: str | None = None) -> list[Receipt]:
+    def submit(
+        self,
+        requests: Sequence[JobRequest],
+        *,
+        idempotency_key: str | None = None,
+        borrowed: Borrowed | None = None,
+    ) -> list[Receipt]:
         """Store the jobs and answer, once they are durable, which job each request led to. Up to 2,000: all or none."""
+        if borrowed is not None:
+            return enlist.enlist(self.store, requests, borrowed, actor=self._actor, parent=self._parent)
         return submit.submit(
             self.store, requests, actor=self._actor, parent=self._parent, idempotency_key=idempotency_key
         )

@@ -106,7 +106,7 @@ def submit(
     once = None if idempotency_key is None else _once(idempotency_key, requests)
     told = None if once is None else store.read(lambda tx: _told(tx, once))
     while told is None:
-        told = _stored(store, _prepared(store, requests), actor, parent, once)
+        told = _stored(store, prepared(store, requests), actor, parent, once)
         if told is None:
             store.declarations.clear()  # a task was declared anew since we looked: check against that
     return told
@@ -136,7 +136,7 @@ def _told(tx: Transaction, once: _Once) -> list[Receipt] | None:
     return before.receipts
 
 
-def _prepared(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:
+def prepared(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:
     """Check the requests; nothing is written.
 
     Declarations that this process has seen are taken from memory, which saves a look; the transaction checks them.
@@ -331,14 +331,15 @@ def _born(  # noqa: PLR0913 - all that a birth depends on
             if first and declaration != one.declaration:
                 return None
             found[one.ground] = lane, policy
-        births.append(_birth(tx, one, parent, *found[one.ground]))
+        births.append(birth(tx, one, parent, *found[one.ground]))
     receipts = born(tx, births, actor)
     if once is not None:
         keys.remember(tx, once.key, once.digest, receipts)
     return receipts
 
 
-def _birth(tx: Transaction, one: Prepared, parent: JobId | None, lane: LaneId, policy: int) -> Birth:
+def birth(tx: Transaction, one: Prepared, parent: JobId | None, lane: LaneId, policy: int) -> Birth:
+    """What is written of a checked request."""
     return Birth(
         task=one.ground.task,
         lane=lane,

@@ -15,6 +15,7 @@ import msgspec
 
 from mainspring.clock import Duration
 from mainspring.domain.attempt import Attempt
+from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.event import Event
 from mainspring.domain.frame import Answer, Request
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
@@ -22,7 +23,7 @@ from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
-from mainspring.errors import MainspringError, StoreUnreachable
+from mainspring.errors import InvalidOption, MainspringError, StoreUnreachable
 from mainspring.runner.link import Link
 from mainspring.runner.running import here
 
@@ -46,7 +47,19 @@ class FrameClient:
     def declare(self, catalog: Catalog) -> None:
         self._call("declare", None, catalog=catalog)
 
-    def submit(self, requests: Sequence[JobRequest], *, idempotency_key: str | None = None) -> list[Receipt]:
+    def submit(
+        self,
+        requests: Sequence[JobRequest],
+        *,
+        idempotency_key: str | None = None,
+        borrowed: Borrowed | None = None,
+    ) -> list[Receipt]:
+        if borrowed is not None:
+            raise InvalidOption(
+                "connection was given, but a runner knows no database.",
+                remedy="Name it in the app: Mainspring(name, database_url=...).",
+                field="connection",
+            )
         found: list[Receipt] = self._call(
             "submit", list[Receipt], requests=list(requests), idempotency_key=idempotency_key
         )

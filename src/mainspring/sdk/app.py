@@ -64,7 +64,9 @@ class Mainspring:
         self.database_url = database_url
         self._tasks: dict[str, RegisteredTask[..., Any, Any]] = {}
         self._catalog: Catalog | None = None
-        self._clients = Clients(lambda: connection.declaring_client_of(self), self.client)
+        self._clients = Clients(
+            lambda: connection.declaring_client_of(self), self.client, lambda: connection.enlisting_client_of(self)
+        )
 
     def __repr__(self) -> str:
         return f"<app {self.name}: {len(self._tasks)} tasks>"

@@ -13,10 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from mainspring.domain.ids import JobId
 from mainspring.errors import StoreUnreachable
+from mainspring.sdk.context import current
 
 if TYPE_CHECKING:
     from mainspring.client import Client
+    from mainspring.client.direct import DirectClient
     from mainspring.domain.task import Catalog
 
 
@@ -38,7 +41,7 @@ class _Connections:
         self.lock = threading.Lock()
         self.used: Client | None = None
         self.used_in = 0
-        self.opened: dict[str, Client] = {}
+        self.opened: dict[str, DirectClient] = {}
         self.inherited: list[object] = []
         self.declared: dict[str, tuple[Client, str]] = {}
 
@@ -97,6 +100,11 @@ def client_of(app: App, *, make: bool = False) -> Client:
                 remedy="Submit from the job itself, or start the process with exec (multiprocessing: spawn).",
             )
         return _here.used
+    return _opened(app, make=make)
+
+
+def _opened(app: App, *, make: bool) -> DirectClient:
+    """The client of this process for the app's database."""
     url = database_url(app)
     with _here.lock:
         client = _here.opened.get(url)
@@ -118,6 +126,16 @@ def declaring_client_of(app: App) -> Client:
         client.declare(catalog)
         _here.declared[app.name] = (client, catalog.code_hash)
     return client
+
+
+def enlisting_client_of(app: App) -> Client:
+    """The client for submits on a connection of the caller's, which needs the database itself, also inside a job."""
+    from mainspring.client.direct import DirectClient
+
+    job = current().job_id
+    if _here.used is None or isinstance(_here.used, DirectClient) or not job or app.database_url is None:
+        return declaring_client_of(app)
+    return DirectClient(_opened(app, make=False).store, actor=f"job:{job}", parent=JobId(job))
 
 
 def close() -> None:

@@ -56,7 +56,9 @@ class SubmitOptions(TypedDict, total=False):
 
     ``delay`` or ``run_at`` (an aware datetime, or ISO 8601 with offset): when the job is due; ``expires``: dead if it
     has not started this long after the submit; ``tags``: text to text, to find jobs by; ``meta``: any JSON, kept with
-    the job; ``unique``: a key that one job of the task holds at a time, or a Unique; the rest as in TaskOptions.
+    the job; ``unique``: a key that one job of the task holds at a time, or a Unique; ``connection``: one to the
+    PostgreSQL database of the jobs (of psycopg 3, asyncpg, SQLAlchemy or Django), in whose transaction the job is
+    stored; the rest as in TaskOptions.
     """
 
     priority: int
@@ -69,10 +71,11 @@ class SubmitOptions(TypedDict, total=False):
     tags: dict[str, str]
     meta: Any
     unique: str | Unique
+    connection: Any
 
 
 LATER_FOR_TASKS = frozenset({"memory", "cpu", "unique", "network"})
-LATER_FOR_SUBMITS = frozenset({"connection", "requires", "slots", "memory"})
+LATER_FOR_SUBMITS = frozenset({"requires", "slots", "memory"})
 _MOST_LABELS, _LONGEST_LABEL = 20, 200
 _MOST_SLOTS = 10_000
 _TASK = TaskOptions.__optional_keys__
@@ -117,7 +120,7 @@ def submit_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     that is not there, and for values that have no place in a request.
     """
     _refuse_others(options, _SUBMIT, LATER_FOR_SUBMITS, "A submit")
-    fields = {name: value for name, value in options.items() if value is not None}
+    fields = {name: value for name, value in options.items() if value is not None and name != "connection"}
     for name in ("delay", "timeout", "expires"):
         if name in fields:
             fields[name] = _length(fields[name], name)

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, Un
 
 import msgspec
 
+from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.job import JobRequest
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.task import Executor, Task
-from mainspring.errors import InvalidInput, InvalidParameters, InvalidTask, NotYetSupported
+from mainspring.errors import InvalidInput, InvalidParameters, InvalidTask
 from mainspring.sdk.binding import Parameters
 from mainspring.sdk.codec import encode_other
 from mainspring.sdk.fingerprint import code_hash
 from mainspring.sdk.handle import Handle
+from mainspring.sdk.lending import lend
 from mainspring.sdk.options import Declared, SubmitOptions, submit_fields
 from mainspring.sdk.signature import from_function, result_reader
 from mainspring.sdk.waiting import in_thread
@@ -34,11 +36,17 @@ _ROWS = 'Write submit_many([{"order_id": 1}, {"order_id": 2}]).'
 
 
 class Clients:
-    """How a task reaches the platform: ``submitting`` has recorded the app's catalog, ``asking`` need not."""
+    """How a task reaches the platform: ``submitting`` has recorded the app's catalog, ``asking`` need not.
 
-    def __init__(self, submitting: Callable[[], Client], asking: Callable[[], Client]) -> None:
+    ``enlisting``: for a submit on a connection of the caller's, which also a job may have.
+    """
+
+    def __init__(
+        self, submitting: Callable[[], Client], asking: Callable[[], Client], enlisting: Callable[[], Client]
+    ) -> None:
         self.submitting = submitting
         self.asking = asking
+        self.enlisting = enlisting
 
 
 class RegisteredTask(Generic[P, R, C]):
@@ -107,7 +115,9 @@ class RegisteredTask(Generic[P, R, C]):
     def submit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
         """Make a job of it, and return once the job is stored for good.
 
-        Raises InvalidParameters (which parameter, and why), InvalidJson, InvalidText, PayloadTooLarge above 1 MiB,
+        ``connection``, beside the parameters: one to the PostgreSQL database of the jobs; then the job is stored in its
+        transaction, and is there when that is committed (for type checkers: ``options(connection=...)``). Raises
+        InvalidParameters (which parameter, and why), InvalidJson, InvalidText, PayloadTooLarge above 1 MiB,
         KeyHeld (with ``options(unique=...)`` only), StoreError.
         """
         return Submission(self, {}).submit(*args, **kwargs)
@@ -116,20 +126,20 @@ class RegisteredTask(Generic[P, R, C]):
         """``submit`` for async code."""
         return await Submission(self, {}).asubmit(*args, **kwargs)
 
-    def submit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
+    def submit_many(self, rows: Iterable[Mapping[str, Any]], *, connection: Any = None) -> list[Handle[R]]:
         """One job per row of parameters, much faster than one by one. Up to 2,000: all or none."""
-        return Submission(self, {}).submit_many(rows)
+        return Submission(self, {}).submit_many(rows, connection=connection)
 
-    async def asubmit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
+    async def asubmit_many(self, rows: Iterable[Mapping[str, Any]], *, connection: Any = None) -> list[Handle[R]]:
         """``submit_many`` for async code."""
-        return await Submission(self, {}).asubmit_many(rows)
+        return await Submission(self, {}).asubmit_many(rows, connection=connection)
 
     def options(self, **options: Unpack[SubmitOptions]) -> Submission[P, R]:
         """The task with options for a submit: ``task.options(priority=1, delay="10m").submit(...)``.
 
         Raises InvalidOption for an option that is not there, NotYetSupported for one that later versions have.
         """
-        return Submission(self, submit_fields(options))
+        return Submission(self, submit_fields(options), options.get("connection"))
 
     # --- for the runner -------------------------------------------------------------------------------------------
 
@@ -186,11 +196,14 @@ class RegisteredTask(Generic[P, R, C]):
         """A function from plain JSON to the annotated return type; None where they are the same."""
         return None if self.function is None else result_reader(self.function)
 
-    def store(self, requests: list[JobRequest]) -> list[Handle[R]]:
-        """Submit prepared requests."""
+    def store(self, requests: list[JobRequest], borrowed: Borrowed | None = None) -> list[Handle[R]]:
+        """Submit prepared requests; ``borrowed``: in the transaction of this connection."""
         if not requests:
             return []
-        receipts = self._clients.submitting().submit(requests)
+        if borrowed is None:
+            receipts = self._clients.submitting().submit(requests)
+        else:
+            receipts = self._clients.enlisting().submit(requests, borrowed=borrowed)
         return [Handle(self._clients.asking, one.job, read=self.read_result, new=one.new) for one in receipts]
 
     def _refuse_call(self) -> NoReturn:
@@ -204,24 +217,50 @@ class RegisteredTask(Generic[P, R, C]):
 class Submission(Generic[P, R]):
     """A task with options for its submits. Make it with ``task.options(...)``; it can be kept and used again."""
 
-    def __init__(self, task: RegisteredTask[P, R, Any], fields: dict[str, Any]) -> None:
+    def __init__(self, task: RegisteredTask[P, R, Any], fields: dict[str, Any], connection: Any = None) -> None:
         self._task = task
         self._fields = fields
+        self._connection = connection
 
     def options(self, **options: Unpack[SubmitOptions]) -> Submission[P, R]:
         """The same with further options; a later one wins."""
-        return Submission(self._task, self._fields | submit_fields(options))
+        connection = options.get("connection", self._connection)
+        return Submission(self._task, self._fields | submit_fields(options), connection)
 
     def submit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
         """Make a job; see the task's ``submit``."""
-        return self._task.store([self._request(args, kwargs)])[0]
+        connection = self._taken_from(kwargs)
+        return self._stored([self._request(args, kwargs)], connection)[0]
 
     async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
         """``submit`` for async code."""
-        return await in_thread(self.submit, *args, **kwargs)
+        connection = self._taken_from(kwargs)
+        return (await self._stored_async(lambda: [self._request(args, kwargs)], connection))[0]
 
-    def submit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
+    def submit_many(self, rows: Iterable[Mapping[str, Any]], *, connection: Any = None) -> list[Handle[R]]:
         """One job per row of parameters; see the task's ``submit_many``."""
+        return self._stored(self._requests(rows), self._connection if connection is None else connection)
+
+    async def asubmit_many(self, rows: Iterable[Mapping[str, Any]], *, connection: Any = None) -> list[Handle[R]]:
+        """``submit_many`` for async code."""
+        connection = self._connection if connection is None else connection
+        return await self._stored_async(lambda: self._requests(rows), connection)
+
+    def _stored(self, requests: list[JobRequest], connection: Any) -> list[Handle[R]]:
+        return self._task.store(requests, None if connection is None else Borrowed(connection))
+
+    async def _stored_async(self, requests: Callable[[], list[JobRequest]], connection: Any) -> list[Handle[R]]:
+        if connection is None:
+            return await in_thread(lambda: self._task.store(requests()))
+        return await lend(connection, lambda borrowed: self._task.store(requests(), borrowed))
+
+    def _taken_from(self, kwargs: dict[str, Any]) -> Any:
+        """The connection that was given beside the parameters, unless the task has a parameter of that name."""
+        if "connection" in kwargs and "connection" not in self._task.parameters.names:
+            return kwargs.pop("connection")
+        return self._connection
+
+    def _requests(self, rows: Iterable[Mapping[str, Any]]) -> list[JobRequest]:
         requests = []
         if not isinstance(rows, Iterable):
             raise InvalidParameters(
@@ -237,13 +276,7 @@ class Submission(Generic[P, R]):
             except InvalidInput as error:
                 error.add_note(f"in row {index} of submit_many")
                 raise
-        return self._task.store(requests)
-
-    async def asubmit_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Handle[R]]:
-        """``submit_many`` for async code."""
-        return await in_thread(self.submit_many, rows)
+        return requests
 
     def _request(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobRequest:
-        if "connection" in kwargs and "connection" not in self._task.parameters.names:
-            raise NotYetSupported("connection")
         return JobRequest(task=self._task.name, params=self._task.parameters.bind(args, kwargs), **self._fields)

@@ -18,6 +18,7 @@ from mainspring import faults
 from mainspring.chance import Chance, SystemChance
 from mainspring.clock import Clock, SystemClock
 from mainspring.domain.address import is_postgres, shown
+from mainspring.domain.borrowed import Borrowed
 from mainspring.errors import StoreUnreachable
 from mainspring.faults import FaultPoint
 from mainspring.store.bell import Bell
@@ -147,6 +148,19 @@ class Store:
         if after is not None:
             faults.hit(after)
         return value
+
+    def within(self, borrowed: Borrowed, work: Callable[[Transaction], T]) -> T:
+        """Run ``work`` in the transaction that the caller's own connection is in, and leave the commit to him.
+
+        Bells ring behind the commit where that can be known; else polling finds what is new. Raises InvalidOption for a
+        connection that can't be used, and what the caller's driver raises.
+        """
+
+        def committed() -> None:
+            self.work_bell.ring()
+            self.news_bell.ring()
+
+        return self.engine.within(borrowed, work, committed)
 
     def read(self, work: Callable[[Transaction], T], *, latest: bool = False) -> T:
         """Run ``work`` on a snapshot of every commit so far; ``latest``: each statement sees those up to then."""

@@ -63,9 +63,15 @@ def declaration(tx: Transaction, name: str) -> str | None:
     return None if found is None else found[0]
 
 
-def ground(tx: Transaction, wanted: Ground) -> tuple[str | None, LaneId, int]:
-    """In one look the task's declaration, and the numbers of lane and policy, made when new."""
+def ground_known(tx: Transaction, wanted: Ground) -> tuple[str | None, LaneId | None, int | None]:
+    """In one look the task's declaration, and the numbers of lane and policy; None for what is not there."""
     declared, lane, policy = tx.rows("task/ground", task=wanted.task, document=wanted.policy, **wanted.kind.values())[0]
+    return declared, lane, policy
+
+
+def ground(tx: Transaction, wanted: Ground) -> tuple[str | None, LaneId, int]:
+    """The same; lane and policy are made when new."""
+    declared, lane, policy = ground_known(tx, wanted)
     if lane is None:
         lane = lanes.intern(tx, wanted.kind)
     if policy is None:

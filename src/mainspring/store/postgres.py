@@ -20,12 +20,16 @@ from psycopg.pq import TransactionStatus
 
 from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
+from mainspring.domain.borrowed import Borrowed
 from mainspring.errors import OutcomeUnknown, StoreBusy, StoreError
+from mainspring.store.postgres_drivers import driver_of
 from mainspring.store.postgres_errors import CONFLICTS, STALE, is_outage, store_error
+from mainspring.store.postgres_guest import within
 from mainspring.store.postgres_place import Place
 from mainspring.store.postgres_session import Session, Sessions, array
 from mainspring.store.postgres_time import ServerClock
 from mainspring.store.statements import formatted, statement
+from mainspring.store.transaction import Transaction
 
 T = TypeVar("T")
 Work = Callable[["PostgresTransaction"], T]
@@ -256,6 +260,22 @@ class PostgresEngine:
             "idle_timeout": self._limits.idle,
         }
         return connection.execute(formatted(name), values | more)
+
+    def within(self, borrowed: Borrowed, work: Callable[[Transaction], T], committed: Callable[[], None]) -> T:
+        """Run ``work`` in the transaction that the caller's connection is in; what his driver raises stays as it is.
+
+        ``committed`` is called once it is committed, where that can be known.
+        """
+        self._check_usable()
+        driver = driver_of(borrowed)
+        with self.lent() as session:
+            server = session.server
+        value, done = within(driver, self.place, server, work, chance=self.chance, given_now=self.given_now())
+        if done:
+            committed()
+        else:
+            driver.when_committed(committed)
+        return value
 
     def given_now(self) -> Instant | None:
         """The time that a test has set, if one has."""

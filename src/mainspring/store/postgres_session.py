@@ -88,7 +88,7 @@ class Line(psycopg.Connection[Any]):
 class Session:
     """One connection. ``pooled``: a pooler stands between, so nothing may be kept on it."""
 
-    __slots__ = ("connection", "pooled", "version")
+    __slots__ = ("connection", "pooled", "server", "version")
 
     def __init__(self, conninfo: str, patience: Duration | None) -> None:
         wanted = psycopg.conninfo.conninfo_to_dict(conninfo)
@@ -97,7 +97,7 @@ class Session:
         self.connection.patience = patience
         self.connection.adapters.register_dumper(int, Int8BinaryDumper)
         try:
-            pid, self.version = self.connection.execute(formatted("session/identity")).fetchall()[0]
+            pid, self.version, self.server = self.connection.execute(formatted("session/identity")).fetchall()[0]
         except BaseException:
             self.close()
             raise

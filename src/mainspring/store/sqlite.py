@@ -23,7 +23,8 @@ import apsw
 
 from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
-from mainspring.errors import StoreError, StoreUnreachable
+from mainspring.domain.borrowed import Borrowed
+from mainspring.errors import InvalidOption, StoreError, StoreUnreachable
 from mainspring.store.sqlite_errors import not_text, translated
 from mainspring.store.sqlite_place import check_engine, check_place
 from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0414 - benchmarks ask it here
@@ -149,6 +150,14 @@ class SqliteEngine:
             return self._read_on(connection, work)
         finally:
             self._give_back(connection)
+
+    def within(self, borrowed: Borrowed, work: Work[T], committed: Callable[[], None]) -> T:
+        """There is nobody else's transaction that it could be in."""
+        raise InvalidOption(
+            f"connection was given, but the jobs are in the SQLite file {self.path}.",
+            remedy="Leave it out, or keep the jobs in the PostgreSQL database that it is to.",
+            field="connection",
+        )
 
     def _read_on(self, connection: apsw.Connection, work: Work[T]) -> T:
         with translated(self.path):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent / "sql"
 ENGINES = ("sqlite", "postgres")
-_PARAMETER = re.compile(r"'[^']*'|--[^\n]*|(?<!:):([a-z_]+)")
+PARAMETER = re.compile(r"'[^']*'|--[^\n]*|(?<!:):([a-z_]+)")
 _ANSWERING = re.compile(r"^(select|with)\b|\breturning\b")
 
 
@@ -47,7 +47,7 @@ def read_statement(name: str, path: Path) -> Statement:
         if line.startswith("--") and colon and key in {"leaves", "enters", "causes"}:
             header[key] = value.strip()
     text = "\n".join(body).strip()
-    names = [match[1] for match in _PARAMETER.finditer(text) if match[1]]
+    names = [match[1] for match in PARAMETER.finditer(text) if match[1]]
     return Statement(name, text, tuple(dict.fromkeys(names)), header, bool(_ANSWERING.search(text)))
 
 
@@ -55,7 +55,7 @@ def read_statement(name: str, path: Path) -> Statement:
 def formatted(name: str) -> bytes:
     """The statement for PostgreSQL's driver: ``:name`` as ``%(name)s``."""
     text = statement(name, "postgres").text.replace("%", "%%")
-    return _PARAMETER.sub(lambda match: f"%({match[1]})s" if match[1] else match[0], text).encode()
+    return PARAMETER.sub(lambda match: f"%({match[1]})s" if match[1] else match[0], text).encode()
 
 
 def names(engine: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from mainspring.chance import Chance
 from mainspring.clock import Clock, Instant
+from mainspring.domain.borrowed import Borrowed
 
 T = TypeVar("T")
 
@@ -77,6 +78,13 @@ class Engine(Protocol):
 
     def settle_in(self) -> None:
         """Make commits cheaper from now on, where something can be done for it once."""
+        ...
+
+    def within(self, borrowed: Borrowed, work: Callable[[Transaction], T], committed: Callable[[], None]) -> T:
+        """Run ``work`` in the transaction that this connection is in. Raises InvalidOption where that can't be.
+
+        ``committed`` is called once it is committed, where that can be known.
+        """
         ...
 
     def close(self) -> None:

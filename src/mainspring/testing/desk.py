@@ -7,6 +7,7 @@ from typing import Any
 
 from mainspring.client.direct import DirectClient
 from mainspring.clock import Duration
+from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.job import Job, JobRequest, Receipt
 from mainspring.runner.running import here
 from mainspring.store import Store
@@ -24,12 +25,18 @@ class HarnessClient(DirectClient):
         running = here.get()
         return None if running is None else DirectClient(self.store, actor=f"job:{running.job}", parent=running.job)
 
-    def submit(self, requests: Sequence[JobRequest], *, idempotency_key: str | None = None) -> list[Receipt]:
+    def submit(
+        self,
+        requests: Sequence[JobRequest],
+        *,
+        idempotency_key: str | None = None,
+        borrowed: Borrowed | None = None,
+    ) -> list[Receipt]:
         """Store the jobs; what a job submits has that job as its parent."""
         asking = self._asking()
         if asking is None:
-            return super().submit(requests, idempotency_key=idempotency_key)
-        return asking.submit(requests, idempotency_key=idempotency_key)
+            return super().submit(requests, idempotency_key=idempotency_key, borrowed=borrowed)
+        return asking.submit(requests, idempotency_key=idempotency_key, borrowed=borrowed)
 
     def cancel(self, job: int) -> Job:
         """Cancel a job; the events name the job that did it."""

@@ -216,6 +216,8 @@ declare clearing text;
 begin
   perform pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid();
+  drop function if exists mainspring.refuse_relocated cascade;
+  drop table if exists mainspring.relocation;
   select 'truncate ' || string_agg(format('%I.%I', schemaname, tablename), ', ') || ' restart identity' into clearing
     from pg_tables where schemaname = 'mainspring' and tablename <> 'schema_version';
   execute clearing;

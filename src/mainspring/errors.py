@@ -1,28 +1,27 @@
 """The error tree. Each error says what was wrong, with which value, where, and what would be right.
 
-    MainspringError
-    ├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
-    │  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
-    │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
-    │  ├─ IdempotencyKeyReused  PayloadTooLarge 413
-    │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
-    ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
-    ├─ NotFound                404  exit 3   UnknownJob
-    ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused
-    ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
-    ├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
-    ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
-    ├─ AddressUnavailable      503  exit 5   the server can't listen there
-    ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy
-    │                                        OutcomeUnknown 504: not known whether the change was made
-    │                                        NoDatabase  SchemaTooNew  SchemaTooOld  EngineTooOld  NetworkFilesystem
-    ├─ OutputFailed                 exit 74  an answer could not be written where it was wanted; CLI only
-    ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
-    ├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
-    ├─ JobNotSucceeded         409  exit 1   JobDead  JobCancelled: what ``job.result()`` raises
-    └─ WaitTimeout             504  exit 1   the job is not done yet; it goes on
-
-``code`` is stable; docs/reference/errors.md lists every one.
+MainspringError
+├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
+│  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
+│  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
+│  ├─ IdempotencyKeyReused  PayloadTooLarge 413
+│  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
+├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
+├─ NotFound                404  exit 3   UnknownJob
+├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
+├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
+├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
+├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
+├─ AddressUnavailable      503  exit 5   the server can't listen there
+├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy  StoreMoved
+│                                        OutcomeUnknown 504: not known whether the change was made
+│                                        NoDatabase  SchemaTooNew  SchemaTooOld  EngineTooOld  NetworkFilesystem
+├─ OutputFailed                 exit 74  an answer could not be written where it was wanted; CLI only
+├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
+├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
+├─ JobNotSucceeded         409  exit 1   JobDead  JobCancelled: what ``job.result()`` raises
+└─ WaitTimeout             504  exit 1   the job is not done yet; it goes on
+``code`` is stable; docs/reference/errors.md lists every one
 """
 
 from __future__ import annotations
@@ -310,6 +309,12 @@ class BackupRefused(Conflict):
     code = "backup_refused"
 
 
+class MoveRefused(Conflict):
+    """A move that can't begin or go on as things are; nothing was changed."""
+
+    code = "move_refused"
+
+
 class Forbidden(MainspringError):
     """Refused whatever the content."""
 
@@ -426,6 +431,12 @@ class SchemaTooOld(StoreError):
     """The tables are of an older mainspring; on PostgreSQL they are only upgraded when somebody says so."""
 
     code = "schema_too_old"
+
+
+class StoreMoved(StoreError):
+    """The database was moved elsewhere, or is on the move: it can be read, and takes no writes."""
+
+    code = "store_moved"
 
 
 class EngineTooOld(StoreError):

@@ -28,6 +28,7 @@ class FaultPoint(StrEnum):
     CANCEL_BEFORE_COMMIT = "cancel.before_commit"
     CANCEL_AFTER_COMMIT = "cancel.after_commit"
     RETENTION_BEFORE_COMMIT = "retention.before_commit"
+    MOVE_BEFORE_COMMIT = "move.before_commit"
     MIGRATE_BEFORE_COMMIT = "migrate.before_commit"
 
 

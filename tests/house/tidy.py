@@ -176,7 +176,9 @@ def loose_statements(root: Path) -> list[Finding]:
 
 
 def _count_statements(text: str) -> int:
-    bare = re.sub(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", " ", text, flags=re.DOTALL)
+    # The body of a trigger or function belongs to the one statement that makes it.
+    body = r"\$\$.*?\$\$|\bbegin\b.*\bend\b"
+    bare = re.sub(rf"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|{body}", " ", text, flags=re.DOTALL)
     return sum(1 for statement in bare.split(";") if statement.strip())
 
 

@@ -8,9 +8,14 @@ from pathlib import Path
 import apsw
 import pytest
 
+from mainspring.control.catalog import declare
+from mainspring.control.submit import submit
+from mainspring.domain.job import JobRequest
+from mainspring.faults import FaultPoint
 from mainspring.store import Store
 from mainspring.store.statements import migrations
 from tests import postgres
+from tests.contract.stories import SHOP
 from tests.processes.commands import CommandLine
 
 HERE = "sqlite:///.mainspring/mainspring.db"
@@ -79,3 +84,36 @@ def test_an_export_is_one_document_a_line(cli: CommandLine):
     assert said.status == 2
     for line in cli("export", "events").out.splitlines():
         json.loads(line)
+
+
+def test_a_move_that_is_killed_goes_on_with_the_same_command_and_loses_nothing(cli: CommandLine, postgres_url: str):
+    store = Store.open(HERE)
+    declare(store, SHOP)
+    submit(store, [JobRequest("shop.send", params={"n": number}) for number in range(2_000)], actor="client")
+    store.close()
+    before = cli("export", "jobs").out, cli("export", "events").out
+    assert before[0].count("\n") == 2_000
+    for nth in (1, 3, 8):
+        killed = cli.process(
+            "db", "move", postgres_url, MAINSPRING_FAULTS=f"{FaultPoint.MOVE_BEFORE_COMMIT.value}=kill@{nth}"
+        )
+        assert killed.status == -9
+    said = cli("db", "move", postgres_url, "--json")
+    assert said.status == 0
+    assert said.answer["job"] == said.answer["ready"] == 2_000
+    assert (
+        cli("export", "jobs", "--db", postgres_url).out,
+        cli("export", "events", "--db", postgres_url).out,
+    ) == before
+    assert (cli("export", "jobs").out, cli("export", "events").out) == before, "the source can still be read"
+    for again in (("submit", "shop.send"), ("db", "move", postgres_url)):
+        said = cli(*again, "--json")
+        assert (said.status, said.error["code"]) == (5, "store_moved")
+        assert "--db postgresql://" in said.error["remedy"]
+
+
+def test_a_move_needs_a_target_and_says_so(cli: CommandLine):
+    Store.open(HERE).close()
+    assert cli("db", "move").status == 2
+    assert cli("db", "move", HERE, "--json").error["code"] == "move_refused"
+    assert cli("db", "move", "--abandon", "--json").error["code"] == "move_refused"

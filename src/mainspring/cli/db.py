@@ -14,7 +14,9 @@ from mainspring.cli.access import Access, option
 from mainspring.cli.flags import KeepFlags
 from mainspring.client import database
 from mainspring.client.database import Finding, Level, Upgraded
-from mainspring.errors import StoreError
+from mainspring.clock import SECOND, SystemClock
+from mainspring.domain.address import shown
+from mainspring.errors import StoreError, WrongUse
 
 _SIGNS = {Level.OK: "ok", Level.WARNING: "warning", Level.FAULT: "FAULT"}
 
@@ -79,6 +81,43 @@ def prune(
         told = ", ".join(f"{count:,} {state}" for state, count in gone.items())
         show.line(f"{'Would go' if dry_run else 'Gone'}: {told}.")
     return 0
+
+
+def move(
+    url_to: Annotated[str | None, Parameter(show=False)] = None,
+    /,
+    *,
+    abandon: Annotated[bool, option("Give up a move that is not finished: the source takes writes again.")] = False,
+    access: Access = of.DEFAULT,
+) -> int:
+    """Move everything into an empty database, SQLite to PostgreSQL or back. After a kill the same command goes on."""
+    url = access.load().settings.database_url
+    if abandon:
+        show.line(f"Given up: nothing goes to {database.abandon_move(url)}. What is there already may be deleted.")
+        return 0
+    if url_to is None:
+        raise WrongUse("URL_TO is missing.", remedy="See: mainspring db move --help", field="url_to")
+    moved = database.move(url, url_to, say=_Progress())
+    with show.done(f"Everything was moved to {shown(url_to)}."):
+        if access.json:
+            show.as_json(moved)
+        else:
+            show.line(f"Moved and verified: {', '.join(f'{rows:,} {table}' for table, rows in moved.items() if rows)}.")
+            show.line(f"From now on: --db {shown(url_to)}")
+    return 0
+
+
+class _Progress:
+    """A line on standard error now and then."""
+
+    def __init__(self) -> None:
+        self._clock = SystemClock()
+        self._told = self._clock.monotonic()
+
+    def __call__(self, table: str, rows: int, total: int) -> None:
+        if self._clock.monotonic() - self._told >= SECOND:
+            self._told = self._clock.monotonic()
+            show.note(f"{table}: {rows:,} of {total:,}")
 
 
 def _told(one: Finding) -> None:

@@ -70,13 +70,14 @@ DATABASE = (
     Command("check", "mainspring.cli.db:check", "Say whether it is sound, and what needs care."),
     Command("backup", "mainspring.cli.db:backup", "Copy it to a new file while it runs (SQLite).", " PATH"),
     Command("prune", "mainspring.cli.db:prune", "Take out ended jobs that are old enough, now."),
+    Command("move", "mainspring.cli.db:move", "Move everything into an empty database of either kind.", " URL_TO"),
 )
 PLATFORM = (
     Command("tasks", "mainspring.cli.tasks:tasks", "List the tasks that apps have reported."),
     Command("workers", "mainspring.cli.workers:workers", "List workers and what they do."),
     Command("queues", "mainspring.cli.queues:queues", "List queues, what waits in them, and their limits."),
     Command("queue", "", "Pause or resume a queue, or set its limit.", " VERB NAME", QUEUE),
-    Command("db", "", "Look after a database: upgrade, check, backup, prune.", " VERB", DATABASE),
+    Command("db", "", "Look after a database: upgrade, check, backup, prune, move.", " VERB", DATABASE),
     Command("export", "mainspring.cli.export:export", "Write out all jobs or events, a line each.", " jobs|events"),
 )
 GROUPS = (("Run it", RUNNING), ("Jobs", JOBS), ("Platform", PLATFORM))

@@ -15,7 +15,7 @@ from mainspring.client.wire import attempt_wire, event_wire, job_wire
 from mainspring.clock import SECOND, SystemClock
 from mainspring.domain.setting import Settings
 from mainspring.engine.retention import ROUND, Retention, keep_of
-from mainspring.store import Store, backup, check, export, upgrading
+from mainspring.store import Store, backup, check, export, relocate, upgrading
 from mainspring.store.check import Finding, Level
 from mainspring.store.migrate import Upgraded
 
@@ -23,10 +23,12 @@ __all__ = [
     "Finding",
     "Level",
     "Upgraded",
+    "abandon_move",
     "back_up",
     "examine",
     "export_events",
     "export_jobs",
+    "move",
     "prune",
     "upgrade",
 ]
@@ -80,6 +82,21 @@ def prune(url: str, settings: Settings, *, dry: bool, say: Callable[[int], None]
                 told = clock.monotonic()
                 say(gone)
     return {state.value: walk.removed[state] for state in keep_of(settings)}
+
+
+def move(url: str, target: str, *, say: Callable[[str, int, int], None]) -> dict[str, int]:
+    """Move everything into an empty database; rows by table. ``say``: after each page, table, rows there, of how many.
+
+    Begun before and not finished, it goes on. Raises NoDatabase, MoveRefused, StoreMoved.
+    """
+    require_database(url)
+    return relocate.move(url, target, say=say)
+
+
+def abandon_move(url: str) -> str:
+    """Give up a move that is not finished; where it was to go. Raises NoDatabase, MoveRefused, StoreMoved."""
+    require_database(url)
+    return relocate.abandon(url)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import psycopg
 from psycopg import errors as pg
 
 from mainspring.errors import StoreBusy, StoreCorrupt, StoreError, StoreReadOnly, StoreUnreachable
+from mainspring.store.gate import is_refusal, refusal
 
 CONFLICTS = (pg.SerializationFailure, pg.DeadlockDetected)
 """Two transactions got in each other's way; the one that is told does its work again."""
@@ -65,4 +66,7 @@ def store_error(place: str, error: psycopg.Error) -> StoreError:
         return StoreCorrupt(f"{place} is not as this version left it: {said}.", remedy="Run: mainspring db check")
     if is_outage(error) or isinstance(error, psycopg.OperationalError):
         return StoreUnreachable(f"{place} can't be reached: {said}.", remedy="Check the URL and that the server runs.")
-    return StoreError(f"PostgreSQL refused a statement on {place}: {said}.")
+    primary = str(error.diag.message_primary)
+    return (
+        refusal(primary) if is_refusal(primary) else StoreError(f"PostgreSQL refused a statement on {place}: {said}.")
+    )

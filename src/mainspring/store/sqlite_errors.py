@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from mainspring.errors import StoreBusy, StoreCorrupt, StoreError, StoreReadOnly, StoreUnreachable
+from mainspring.store.gate import is_refusal, refusal
 
 
 class translated:  # noqa: N801 - reads as a phrase: with translated(path)
@@ -46,7 +47,8 @@ def store_error(place: str, error: apsw.Error) -> StoreError:
         return StoreUnreachable(f"{place} can't be opened: {error}.", remedy="Check the path and its permissions.")
     if isinstance(error, apsw.IOError):
         return StoreBusy(f"Reading or writing {place} failed: {error}.", remedy="Check the disk.")
-    return StoreError(f"SQLite refused a statement on {place}: {error}.")
+    said = str(error)
+    return refusal(said) if is_refusal(said) else StoreError(f"SQLite refused a statement on {place}: {said}.")
 
 
 def not_text(statement: str, error: UnicodeDecodeError) -> StoreCorrupt:

@@ -6,12 +6,16 @@ One statement a file, named by its verb, pasteable into a shell. Leading ``--`` 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent / "sql"
 ENGINES = ("sqlite", "postgres")
+SHAPES = "shape"
+"""The folder of statements about tables that are known only when they run."""
+
 PARAMETER = re.compile(r"'[^']*'|--[^\n]*|(?<!:):([a-z_]+)")
 _ANSWERING = re.compile(r"^(select|with)\b|\breturning\b")
 
@@ -58,12 +62,27 @@ def formatted(name: str) -> bytes:
     return PARAMETER.sub(lambda match: f"%({match[1]})s" if match[1] else match[0], text).encode()
 
 
+def shaped(name: str, engine: str, **names: str | Sequence[str] | int) -> str:
+    """A statement of ``shape/``: about tables that are known when it runs. Names are quoted and put in.
+
+    A text stands for one name, several for a list of names, a number for so many values that are bound by position.
+    """
+    value = "?" if engine == "sqlite" else "%s"
+
+    def written(one: str | Sequence[str] | int) -> str:
+        if isinstance(one, int):
+            return ", ".join([value] * one)
+        return ", ".join('"' + name.replace('"', '""') + '"' for name in ([one] if isinstance(one, str) else one))
+
+    return statement(name, engine).text.format(one=value, **{key: written(one) for key, one in names.items()})
+
+
 def names(engine: str) -> list[str]:
-    """Every statement that this engine has, by the name that code uses; migrations are no statements."""
+    """Every statement that this engine has, by the name that code uses; migrations and shapes are none."""
     found = set()
     for path in ROOT.rglob("*.sql"):
         folder, _, rest = (path.relative_to(ROOT).with_suffix("").as_posix()).partition("/")
-        if not path.name[0].isdigit() and folder not in set(ENGINES) - {engine}:
+        if not path.name[0].isdigit() and path.parent.name != SHAPES and folder not in set(ENGINES) - {engine}:
             found.add(rest if folder == engine else f"{folder}/{rest}")
     return sorted(found)
 

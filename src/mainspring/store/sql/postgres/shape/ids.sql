@@ -1,0 +1,2 @@
+-- The next job id.
+select last_value + is_called::int from job_id

@@ -1,0 +1,2 @@
+-- Job ids go on behind those that were given elsewhere.
+select setval('job_id', {one}, false)

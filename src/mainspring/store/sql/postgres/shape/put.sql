@@ -1,0 +1,2 @@
+-- Rows as they were elsewhere.
+copy {table} ({columns}) from stdin

@@ -1,0 +1,2 @@
+-- Nobody is refused any more.
+drop function refuse_relocated()

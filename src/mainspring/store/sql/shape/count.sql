@@ -1,0 +1,2 @@
+-- How many rows a table has.
+select count(*) as found from {table}

@@ -1,0 +1,2 @@
+-- For the rest of this transaction the tables take what the move brings.
+update relocation set shut = 0

@@ -1,0 +1,2 @@
+-- The move is over.
+drop table relocation

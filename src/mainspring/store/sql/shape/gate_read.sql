@@ -1,0 +1,2 @@
+-- What is known of a move.
+select move, told, progress from relocation

@@ -1,0 +1,2 @@
+-- The table takes everything again.
+drop trigger {trigger}

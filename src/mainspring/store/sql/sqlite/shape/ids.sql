@@ -1,0 +1,2 @@
+-- The next job id.
+select next from counter where name = 'job'

@@ -1,0 +1,2 @@
+-- Job ids go on behind those that were given elsewhere.
+update counter set next = {one} where name = 'job'

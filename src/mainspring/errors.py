@@ -7,7 +7,7 @@ MainspringError
 │  ├─ IdempotencyKeyReused  PayloadTooLarge 413
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
-├─ NotFound                404  exit 3   UnknownJob
+├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue
 ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
 ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
 ├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
@@ -76,10 +76,9 @@ class UnknownTask(InvalidInput):
             message, remedy = f"Task {name!r} is not unique.", f"Use its full name: {' or '.join(several)}."
         else:
             short = {task.rpartition(".")[2] for task in known}
-            hint = near(name, {*known, *short})
             listed = f"Known tasks: {', '.join(known[:10])}." if known else "No app has reported its tasks yet."
             message = f"Unknown task {name!r}."
-            remedy = hint or f"{listed} A worker reports its tasks at start: mainspring up --app app.py"
+            remedy = near(name, {*known, *short}) or f"{listed} Workers report theirs: mainspring up --app app.py"
         super().__init__(message, remedy=remedy, field="task")
         self.name = name
 
@@ -499,11 +498,3 @@ class WaitTimeout(MainspringError):
 
     code = "wait_timeout"
     http_status = 504
-
-
-class JobInterrupted(BaseException):
-    """Raised inside a job's thread or process when its attempt is to end: cancelled, timed out or released.
-
-    Async code gets ``asyncio.CancelledError`` instead. Derives from BaseException so that ``except Exception`` lets it
-    pass; code that catches it should clean up and raise it again.
-    """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from mainspring import faults
 from mainspring.client.database import export_events, export_jobs
-from mainspring.clock import DAY, Duration, SystemClock
+from mainspring.clock import DAY, MILLISECOND, SECOND, Duration, SystemClock
 from mainspring.control import read
 from mainspring.control.catalog import declare
 from mainspring.domain.job import JobRequest
@@ -176,6 +177,24 @@ def test_a_move_waits_for_no_worker_and_touches_nothing_then(story: Story, bench
     with pytest.raises(MoveRefused, match="alpha"):
         move(url_of(bench), ends.empty("sqlite"), say=quiet)
     story.claim(job)
+
+
+def test_told_to_drain_it_asks_the_workers_and_waits_for_them(story: Story, bench: Bench, ends: Ends) -> None:
+    story.clock.jump(SystemClock().now() - story.clock.now())
+    story.submit()
+    story.store.write(lambda tx: workers.beat(tx, story.worker, WorkerState.ACTIVE, Duration(DAY)))
+    with pytest.raises(MoveRefused, match="alpha"):
+        move(url_of(bench), ends.empty("sqlite"), say=quiet, drain=Duration(MILLISECOND))
+
+    def ends_when_asked() -> None:
+        while story.store.read(workers.all_workers)[0].state is not WorkerState.DRAINING:
+            SystemClock().wait(Duration(10 * MILLISECOND))
+        goodbye(story)
+
+    worker = threading.Thread(target=ends_when_asked)
+    worker.start()
+    assert move(url_of(bench), ends.empty("sqlite"), say=quiet, drain=Duration(60 * SECOND))["job"] == 1
+    worker.join()
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])

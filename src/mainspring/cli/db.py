@@ -14,8 +14,9 @@ from mainspring.cli.access import Access, option
 from mainspring.cli.flags import KeepFlags
 from mainspring.client import database
 from mainspring.client.database import Finding, Level, Upgraded
-from mainspring.clock import SECOND, SystemClock
+from mainspring.clock import SECOND, Duration, SystemClock
 from mainspring.domain.address import shown
+from mainspring.domain.setting import Settings
 from mainspring.errors import StoreError, WrongUse
 
 _SIGNS = {Level.OK: "ok", Level.WARNING: "warning", Level.FAULT: "FAULT"}
@@ -87,17 +88,19 @@ def move(
     url_to: Annotated[str | None, Parameter(show=False)] = None,
     /,
     *,
+    drain: Annotated[bool, option("Have workers that run end first, and wait for them.")] = False,
     abandon: Annotated[bool, option("Give up a move that is not finished: the source takes writes again.")] = False,
     access: Access = of.DEFAULT,
 ) -> int:
     """Move everything into an empty database, SQLite to PostgreSQL or back. After a kill the same command goes on."""
-    url = access.load().settings.database_url
+    settings = access.load().settings
+    url = settings.database_url
     if abandon:
         show.line(f"Given up: nothing goes to {database.abandon_move(url)}. What is there already may be deleted.")
         return 0
     if url_to is None:
         raise WrongUse("URL_TO is missing.", remedy="See: mainspring db move --help", field="url_to")
-    moved = database.move(url, url_to, say=_Progress())
+    moved = database.move(url, url_to, say=_Progress(), drain=_patience(settings) if drain else None)
     with show.done(f"Everything was moved to {shown(url_to)}."):
         if access.json:
             show.as_json(moved)
@@ -105,6 +108,11 @@ def move(
             show.line(f"Moved and verified: {', '.join(f'{rows:,} {table}' for table, rows in moved.items() if rows)}.")
             show.line(f"From now on: --db {shown(url_to)}")
     return 0
+
+
+def _patience(settings: Settings) -> Duration:
+    """How long a worker may take to end: it hears of it, its jobs finish or are stopped, it says goodbye."""
+    return Duration(settings.poll + settings.drain + settings.grace + 10 * SECOND)
 
 
 class _Progress:

@@ -12,7 +12,7 @@ from typing import Any
 
 from mainspring.client.direct import require_database
 from mainspring.client.wire import attempt_wire, event_wire, job_wire
-from mainspring.clock import SECOND, SystemClock
+from mainspring.clock import SECOND, Duration, SystemClock
 from mainspring.domain.setting import Settings
 from mainspring.engine.retention import ROUND, Retention, keep_of
 from mainspring.store import Store, backup, check, export, relocate, upgrading
@@ -84,13 +84,16 @@ def prune(url: str, settings: Settings, *, dry: bool, say: Callable[[int], None]
     return {state.value: walk.removed[state] for state in keep_of(settings)}
 
 
-def move(url: str, target: str, *, say: Callable[[str, int, int], None]) -> dict[str, int]:
+def move(
+    url: str, target: str, *, say: Callable[[str, int, int], None], drain: Duration | None = None
+) -> dict[str, int]:
     """Move everything into an empty database; rows by table. ``say``: after each page, table, rows there, of how many.
 
+    ``drain``: workers are asked to end and waited for so long, where they are a reason to refuse otherwise.
     Begun before and not finished, it goes on. Raises NoDatabase, MoveRefused, StoreMoved.
     """
     require_database(url)
-    return relocate.move(url, target, say=say)
+    return relocate.move(url, target, say=say, drain=drain)
 
 
 def abandon_move(url: str) -> str:

@@ -27,10 +27,10 @@ from mainspring import process
 from mainspring.clock import SystemClock
 from mainspring.domain.frame import Answer, Ended, Frame, Log, Progress, Request, Start
 from mainspring.domain.logline import LogChunk
-from mainspring.errors import JobInterrupted, MainspringError, StoreUnreachable
+from mainspring.errors import MainspringError, StoreUnreachable
 from mainspring.runner.capture import capture_logging
 from mainspring.runner.client import FrameClient
-from mainspring.runner.conclusion import raised, refused, returned
+from mainspring.runner.conclusion import JobInterrupted, raised, refused, returned
 from mainspring.runner.output import JobLog, clean
 from mainspring.runner.running import Running, here
 from mainspring.sdk import connection

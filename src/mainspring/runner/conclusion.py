@@ -9,11 +9,19 @@ from msgspec import Raw
 from mainspring.domain.attempt import Failure
 from mainspring.domain.frame import NO_DETAILS, Ended
 from mainspring.domain.states import Outcome
-from mainspring.errors import InvalidInput, JobInterrupted, MainspringError, PayloadTooLarge
+from mainspring.errors import InvalidInput, MainspringError, PayloadTooLarge
 from mainspring.runner.failures import failure_of, retry_after
 from mainspring.runner.running import Running
 
 _TIMED_OUT = "it ran longer than its timeout allows"
+
+
+class JobInterrupted(BaseException):
+    """Raised inside a job's thread or process when its attempt is to end: cancelled, timed out or released.
+
+    Async code gets ``asyncio.CancelledError`` instead. Derives from BaseException so that ``except Exception`` lets it
+    pass; code that catches it should clean up and raise it again.
+    """
 
 
 def returned(running: Running, value: object) -> Ended:

@@ -16,8 +16,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from mainspring.domain.frame import Ended
-from mainspring.errors import JobInterrupted
-from mainspring.runner.conclusion import raised, returned
+from mainspring.runner.conclusion import JobInterrupted, raised, returned
 from mainspring.runner.running import Running, here
 from mainspring.sdk.context import enter
 

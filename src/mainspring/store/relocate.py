@@ -12,14 +12,16 @@ from typing import Any
 
 import msgspec
 
+from mainspring.clock import MILLISECOND, Duration, SystemClock
 from mainspring.errors import MoveRefused, StoreCorrupt, StoreMoved
-from mainspring.store import Store
+from mainspring.store import Store, workers
 from mainspring.store.gate import Gate, refusal, telling
 from mainspring.store.shelf import Row, Shelf, Sum, Table
 
 Say = Callable[[str, int, int], None]
 """Told after each page: the table, how many rows of it are there, and of how many."""
 
+_LOOK_AGAIN = Duration(500 * MILLISECOND)
 _MOST_ROWS = 5_000
 _FIRST_ROWS = 200
 _MOST_BYTES = 4 * 1_048_576
@@ -46,9 +48,10 @@ class _End(msgspec.Struct):
     done: bool = False
 
 
-def move(source_url: str, target_url: str, *, say: Say) -> dict[str, int]:
+def move(source_url: str, target_url: str, *, say: Say, drain: Duration | None = None) -> dict[str, int]:
     """Move a store; how many rows of each table. Begun before and not finished, it goes on where it was.
 
+    ``drain``: workers that run are asked to end and waited for so long, where they are a reason to refuse otherwise.
     Raises MoveRefused when things don't allow it (workers run, the target holds something else, tables differ),
     StoreMoved when it was done before, and the StoreError that fits.
     """
@@ -57,7 +60,20 @@ def move(source_url: str, target_url: str, *, say: Say) -> dict[str, int]:
         target = stack.enter_context(_shelf(target_url))
         if source.shown == target.shown:
             raise MoveRefused(f"Source and target are both {source.shown}.", remedy="Name another target.")
+        if drain is not None and source.gate() is None:
+            _drained(source, drain)
         return _Move(source, target, say).run()
+
+
+def _drained(source: Shelf, patience: Duration) -> None:
+    """Ask the workers to end, and those that come meanwhile, until none is left or there is no more patience."""
+    store, clock = source.store, SystemClock()
+    began = clock.monotonic()
+    while (living := source.living()) and clock.monotonic() - began < patience:
+        for worker in living:
+            store.write(lambda tx, number=worker.id: workers.ask_drain(tx, number, "db move"))  # type: ignore[misc]
+        store.work_bell.ring()
+        clock.wait(_LOOK_AGAIN)
 
 
 def abandon(source_url: str) -> str:
@@ -179,7 +195,7 @@ class _Move:
         return Gate(name, told, msgspec.json.encode(_End(to, done)).decode())
 
     def _refuse_workers(self) -> None:
-        living = self._source.living()
+        living = [worker.name for worker in self._source.living()]
         if living:
             raise MoveRefused(
                 f"Workers run on {self._source.shown}: {', '.join(living[:5])}.",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from mainspring.domain.worker import WorkerState
+from mainspring.domain.worker import Worker, WorkerState
 from mainspring.errors import StoreBusy
 from mainspring.store import Store, workers
 from mainspring.store.gate import Gate
@@ -96,9 +96,9 @@ class Shelf:
             for name, found in columns.items()
         }
 
-    def living(self) -> list[str]:
-        """The names of workers that may still write."""
-        return [worker.name for worker in self.store.read(workers.all_workers) if worker.state not in _SILENT]
+    def living(self) -> list[Worker]:
+        """Workers that may still write."""
+        return [worker for worker in self.store.read(workers.all_workers) if worker.state not in _SILENT]
 
     # --- rows -------------------------------------------------------------------------------------------------
 

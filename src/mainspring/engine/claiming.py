@@ -166,7 +166,7 @@ class Claimer:
                     room.close()
         full = (lane for lane in open_lanes if not quota.open(lane) or not room.reach(lane.lodging, lane.slots))
         choice.more = choice.more or next(full, None) is not None
-        choice.left = self.share.end()
+        choice.left = self.share.end(room)
         choice.more = choice.more or choice.left
         self.low.settle(heads, choice.jobs)
         return choice

@@ -112,12 +112,16 @@ def taken(held: Mapping[JobId, Held]) -> int:
 
 
 class Room:
-    """How many more jobs may be claimed now, by kind of lodging and by the slots that each costs."""
+    """How many more jobs may be claimed now, by kind of lodging and by the slots that each costs.
+
+    ``slots``: of the worker; ``total``: those that are free.
+    """
 
     def __init__(self, limits: Limits, held: Mapping[JobId, Held], runners: Collection[RunnerView]) -> None:
         jobs = Counter(one.lodging for one in held.values())
         lent = [(one, held[one.place_of]) for one in held.values() if one.place_of is not None and one.place_of in held]
         jobs.subtract(one.lodging for one, lender in lent if one.lodging is lender.lodging)
+        self.slots = limits.slots
         self.total = max(0, limits.slots - taken(held))
         allowed = {Lodging.SHARED: limits.slots, Lodging.PROCESS: limits.processes, Lodging.ALONE: limits.alone}
         self._left = {lodging: most - jobs[lodging] for lodging, most in allowed.items()}

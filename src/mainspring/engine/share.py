@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from mainspring.clock import MILLISECOND, Clock, Duration
+from mainspring.engine.held import Room
 from mainspring.store.lanes import Lane
 
-PAUSE = Duration(5 * MILLISECOND)
-"""How long what was left is for others."""
+_SHORTEST, _LONGEST = Duration(MILLISECOND), Duration(10 * MILLISECOND)
+"""How long what was left is for others: the more slots a worker has in use, the longer, so that the idlest goes on."""
 
 
 class Share:
@@ -58,8 +59,9 @@ class Share:
         self._quota[lane.workers] -= 1
         return True
 
-    def end(self) -> bool:
-        """The claim is made; whether something was left, so that others are to be woken."""
+    def end(self, room: Room) -> bool:
+        """The claim is made, and this room is left; whether work was left, so that others are to be woken."""
         if self._left:
-            self._until = Duration(self._clock.monotonic() + PAUSE)
+            pause = max(_SHORTEST, _LONGEST * (room.slots - room.total) // room.slots)
+            self._until = Duration(self._clock.monotonic() + pause)
         return self._left

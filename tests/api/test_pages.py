@@ -58,7 +58,9 @@ def test_the_page_lists_every_route_and_filter() -> None:
     text = (REFERENCE / "rest.md").read_text()
     client = DirectClient(Store.open("sqlite://:memory:"))
     entries = [*JobRoutes(client).entries(), *CatalogRoutes(client).entries()]
-    assert {f"{entry.method} {entry.path}" for entry in entries} <= set(re.findall(r"`((?:GET|POST) [^` ]+)`", text))
+    assert {f"{entry.method} {entry.path}" for entry in entries} <= set(
+        re.findall(r"`((?:GET|POST|PATCH) [^` ]+)`", text)
+    )
     (filters,) = re.findall(r"^\| jobs \| (.*) \|$", text, re.MULTILINE)
     assert set(FILTERS) <= set(re.findall(r"`(\w+)`", filters))
     client.close()

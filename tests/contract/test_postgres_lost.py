@@ -137,7 +137,8 @@ def test_a_transaction_that_waits_for_a_lost_commit_is_ended_so_that_its_outcome
     assert took.seconds < 8
     assert proxy.commits == 0
     assert stored(bench, "held") == 1
-    assert bench.ask("select count(*) from pg_stat_activity where state like 'idle in tr%'") == [(0,)]
+    open_here = "select count(*) from pg_stat_activity where state like 'idle in tr%' and datname = current_database()"
+    assert bench.ask(open_here) == [(0,)]
 
 
 # --- elsewhere in a transaction ---------------------------------------------------------------------------------------

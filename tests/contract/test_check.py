@@ -103,7 +103,7 @@ def test_a_check_lets_others_write(story: Story) -> None:
     busy.start()
     try:
         for _ in range(5):
-            assert {one.level for one in check(story.store)} == {Level.OK}
+            assert [one for one in check(story.store) if one.level is not Level.OK] == []
     finally:
         stop.set()
         busy.join()

@@ -177,6 +177,32 @@ def test_whoever_writes_on_hearing_a_bell_sees_what_it_rang_for(path: Path) -> N
         store.close()
 
 
+def test_a_bell_can_be_heard_however_many_ring_while_it_is_made(path: Path) -> None:
+    """Ringers clear away FIFOs without a listener: never one that is about to have its listener."""
+    ringer, hearer = Store.open(f"sqlite:///{path}"), Store.open(f"sqlite:///{path}")
+    stop = threading.Event()
+
+    def ring() -> None:
+        while not stop.is_set():
+            ringer.work_bell.ring()
+
+    crowd = [threading.Thread(target=ring) for _ in range(2)]
+    for thread in crowd:
+        thread.start()
+    try:
+        for _ in range(500):
+            bell = hearer.work_bell.listen("hearer")
+            heard = bell.wait(Duration(5 * SECOND))
+            bell.close()
+            assert heard
+    finally:
+        stop.set()
+        for thread in crowd:
+            thread.join()
+    for store in (ringer, hearer):
+        store.close()
+
+
 def test_a_bell_has_rung_when_its_ringer_dies_right_behind_the_commit(path: Path) -> None:
     store = Store.open(f"sqlite:///{path}")
     bell = store.work_bell.listen("hearer")

@@ -18,6 +18,9 @@ from mainspring.clock import SECOND, Duration, seconds
 _ALL = 65_536
 """What a FIFO holds at most."""
 
+_UNHEARD = "."
+"""How the name of a FIFO begins that is still being made."""
+
 
 class Doorbell:
     """One kind of bell of one database. Without a directory (in memory) it works inside the process only."""
@@ -38,7 +41,7 @@ class Doorbell:
         except OSError:
             return
         for name in names:
-            if name not in {besides, self.own}:
+            if name not in {besides, self.own} and not name.startswith(_UNHEARD):
                 self._ring_one(f"{self._directory}/{name}")
 
     def _ring_one(self, fifo: str) -> None:
@@ -99,11 +102,15 @@ class Listener:
     def _make(self) -> None:
         if self._fifo is None:
             return
+        # It appears under its name once it is open: a ringer removes FIFOs that nobody listens at.
+        unheard = self._fifo.with_name(f"{_UNHEARD}{self._fifo.name}")
         with suppress(OSError):
-            self._fifo.parent.mkdir(parents=True, exist_ok=True)
-            os.mkfifo(self._fifo, 0o600)
+            unheard.parent.mkdir(parents=True, exist_ok=True)
+            unheard.unlink(missing_ok=True)
+            os.mkfifo(unheard, 0o600)
             # Read and write, so that it never reports an end when a ringer closes.
-            self._pipe = os.open(self._fifo, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+            self._pipe = os.open(unheard, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+            unheard.replace(self._fifo)
 
     @property
     def gone(self) -> bool:

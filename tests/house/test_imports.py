@@ -82,7 +82,7 @@ def test_what_the_layout_asks_for_is_allowed(tmp_path: Path) -> None:
     [
         ("domain/job.py", "mainspring.store"),
         ("domain/job.py", "mainspring.config"),
-        ("errors.py", "mainspring.clock"),
+        ("errors/invalid.py", "mainspring.clock"),
         ("clock.py", "mainspring.process"),
         ("store/jobs.py", "mainspring.engine"),
         ("transitions/born.py", "mainspring.control"),

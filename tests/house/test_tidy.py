@@ -217,7 +217,7 @@ ERRORS = 'class A(Exception):\n    """Is a."""\n    code = "a_wrong"\n\nclass B(
 
 
 def test_an_error_must_be_tested_and_described(tmp_path: Path) -> None:
-    root = plant(tmp_path, {"errors.py": ERRORS, "tests/house/test_x.py": "A, B\n"})
+    root = plant(tmp_path, {"errors/wrong.py": ERRORS, "tests/house/test_x.py": "A, B\n"})
     assert len(tidy.untold_errors(root)) == 4
     plant(root, {"tests/api/test_x.py": 'def test_x():\n    assert A\n    assert y == "code: b_wrong"\n'})
     assert [finding.text for finding in tidy.untold_errors(root)] == [
@@ -232,7 +232,7 @@ def test_two_errors_can_not_share_a_code(tmp_path: Path) -> None:
     root = plant(
         tmp_path,
         {
-            "errors.py": ERRORS.replace("b_wrong", "a_wrong"),
+            "errors/wrong.py": ERRORS.replace("b_wrong", "a_wrong"),
             "tests/api/test_x.py": "A, B\n",
             "docs/reference/errors.md": "`a_wrong`",
         },

@@ -203,16 +203,17 @@ def _says(text: str, word: str) -> bool:
     return re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.])", text) is not None
 
 
-def error_codes(root: Path) -> list[tuple[ast.ClassDef, str]]:
-    """The error classes that have a code of their own."""
-    path = package_of(root) / "errors.py"
+def error_codes(root: Path) -> list[tuple[Source, ast.ClassDef, str]]:
+    """The error classes that have a code of their own, and the file of each."""
     found = []
-    for node in parse(path, root).tree.body if path.exists() else []:
-        for line in node.body if isinstance(node, ast.ClassDef) else []:
-            if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
-                target = line.targets[0]
-                if isinstance(target, ast.Name) and target.id == "code" and isinstance(node, ast.ClassDef):
-                    found.append((node, str(line.value.value)))
+    for path in sorted((package_of(root) / "errors").glob("*.py")):
+        source = parse(path, root)
+        for node in source.tree.body:
+            for line in node.body if isinstance(node, ast.ClassDef) else []:
+                if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
+                    target = line.targets[0]
+                    if isinstance(target, ast.Name) and target.id == "code" and isinstance(node, ast.ClassDef):
+                        found.append((source, node, str(line.value.value)))
     return found
 
 
@@ -222,15 +223,14 @@ def untold_errors(root: Path) -> list[Finding]:
     described = page.read_text(encoding="utf-8") if page.exists() else ""
     names, strings = _mentions(root)
     found, seen = [], set[str]()
-    shown = "src/mainspring/errors.py"
-    for node, code in error_codes(root):
+    for source, node, code in error_codes(root):
         if node.name not in names and not _says(strings, code):
-            found.append(Finding(shown, node.lineno, f"no test names {node.name} or its code {code!r}"))
+            found.append(source.finding(node, f"no test names {node.name} or its code {code!r}"))
         if f"`{code}`" not in described:
             meaning = (ast.get_docstring(node) or "").partition("\n")[0]
-            found.append(Finding(shown, node.lineno, f"docs/reference/errors.md lacks `{code}`: {meaning}"))
+            found.append(source.finding(node, f"docs/reference/errors.md lacks `{code}`: {meaning}"))
         if code in seen:
-            found.append(Finding(shown, node.lineno, f"two errors have the code {code!r}"))
+            found.append(source.finding(node, f"two errors have the code {code!r}"))
         seen.add(code)
     return found
 

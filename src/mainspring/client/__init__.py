@@ -1,7 +1,7 @@
 """Client: the verbs, as the SDK and the CLI see them. One seam for both.
 
 Implementations: ``client/direct.py`` on a store, ``runner/client.py`` inside a job (as frames to the coordinator);
-REST comes with the server's own client. One suite runs on all. Every method may raise the errors of errors.py.
+REST comes with the server's own client. One suite runs on all. Every method may raise the errors of mainspring.errors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Errors as problem documents (RFC 9457). The table of statuses is errors.py; this only writes it down."""
+"""Errors as problem documents (RFC 9457). The table of statuses is in errors; this only writes it down."""
 
 from __future__ import annotations
 

@@ -1,0 +1,157 @@
+"""The error tree. Each error says what was wrong, with which value, where, and what would be right.
+
+MainspringError
+├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
+│  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
+│  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
+│  ├─ IdempotencyKeyReused  PayloadTooLarge 413
+│  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
+├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
+├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue
+├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
+├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
+├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
+├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
+├─ AddressUnavailable      503  exit 5   the server can't listen there
+├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy  StoreMoved
+│                                        OutcomeUnknown 504: not known whether the change was made
+│                                        NoDatabase  SchemaTooNew  SchemaTooOld  EngineTooOld  NetworkFilesystem
+├─ OutputFailed                 exit 74  an answer could not be written where it was wanted; CLI only
+├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
+├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
+├─ JobNotSucceeded         409  exit 1   JobDead  JobCancelled: what ``job.result()`` raises
+└─ WaitTimeout             504  exit 1   the job is not done yet; it goes on
+``code`` is stable; docs/reference/errors.md lists every one
+"""
+
+from __future__ import annotations
+
+from mainspring.errors.invalid import (
+    IdempotencyKeyReused,
+    InvalidCursor,
+    InvalidDuration,
+    InvalidInput,
+    InvalidInstant,
+    InvalidJson,
+    InvalidOption,
+    InvalidParameters,
+    InvalidSetting,
+    InvalidTask,
+    InvalidText,
+    MalformedJson,
+    MethodNotAllowed,
+    NotYetSupported,
+    PayloadTooLarge,
+    RequestTimeout,
+    UnknownTask,
+    UnsupportedMediaType,
+    WrongUse,
+)
+from mainspring.errors.outcomes import (
+    AppNotLoadable,
+    JobCancelled,
+    JobDead,
+    JobNotSucceeded,
+    OutputFailed,
+    ProtocolViolation,
+    WaitTimeout,
+)
+from mainspring.errors.refused import (
+    AddressRefused,
+    AddressUnavailable,
+    AlreadyUp,
+    AnswerTimeout,
+    BackupRefused,
+    Conflict,
+    Forbidden,
+    ForeignOrigin,
+    IllegalState,
+    KeyHeld,
+    MoveRefused,
+    NotFound,
+    ReplayLive,
+    TooBusy,
+    UnknownJob,
+    UnknownQueue,
+    UnknownWorker,
+)
+from mainspring.errors.root import (
+    MainspringError,
+    near,
+)
+from mainspring.errors.stores import (
+    STORE_AWAY,
+    EngineTooOld,
+    NetworkFilesystem,
+    NoDatabase,
+    OutcomeUnknown,
+    SchemaTooNew,
+    SchemaTooOld,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreMoved,
+    StoreReadOnly,
+    StoreUnreachable,
+)
+
+__all__ = [
+    "STORE_AWAY",
+    "AddressRefused",
+    "AddressUnavailable",
+    "AlreadyUp",
+    "AnswerTimeout",
+    "AppNotLoadable",
+    "BackupRefused",
+    "Conflict",
+    "EngineTooOld",
+    "Forbidden",
+    "ForeignOrigin",
+    "IdempotencyKeyReused",
+    "IllegalState",
+    "InvalidCursor",
+    "InvalidDuration",
+    "InvalidInput",
+    "InvalidInstant",
+    "InvalidJson",
+    "InvalidOption",
+    "InvalidParameters",
+    "InvalidSetting",
+    "InvalidTask",
+    "InvalidText",
+    "JobCancelled",
+    "JobDead",
+    "JobNotSucceeded",
+    "KeyHeld",
+    "MainspringError",
+    "MalformedJson",
+    "MethodNotAllowed",
+    "MoveRefused",
+    "NetworkFilesystem",
+    "NoDatabase",
+    "NotFound",
+    "NotYetSupported",
+    "OutcomeUnknown",
+    "OutputFailed",
+    "PayloadTooLarge",
+    "ProtocolViolation",
+    "ReplayLive",
+    "RequestTimeout",
+    "SchemaTooNew",
+    "SchemaTooOld",
+    "StoreBusy",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreMoved",
+    "StoreReadOnly",
+    "StoreUnreachable",
+    "TooBusy",
+    "UnknownJob",
+    "UnknownQueue",
+    "UnknownTask",
+    "UnknownWorker",
+    "UnsupportedMediaType",
+    "WaitTimeout",
+    "WrongUse",
+    "near",
+]

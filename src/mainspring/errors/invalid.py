@@ -1,0 +1,174 @@
+"""Requests that are wrong in themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mainspring.errors.root import MainspringError, near
+
+
+class InvalidInput(MainspringError):
+    """The request is wrong in itself; nothing was changed."""
+
+    code = "invalid_input"
+    http_status = 422
+    exit_status = 4
+
+
+class UnknownTask(InvalidInput):
+    """A submit named a task that no app has ever reported."""
+
+    code = "unknown_task"
+
+    def __init__(self, name: str, known: Iterable[str] = (), *, ambiguous: Iterable[str] = ()) -> None:
+        known, several = sorted(known), sorted(ambiguous)
+        if several:
+            message, remedy = f"Task {name!r} is not unique.", f"Use its full name: {' or '.join(several)}."
+        else:
+            short = {task.rpartition(".")[2] for task in known}
+            listed = f"Known tasks: {', '.join(known[:10])}." if known else "No app has reported its tasks yet."
+            message = f"Unknown task {name!r}."
+            remedy = near(name, {*known, *short}) or f"{listed} Workers report theirs: mainspring up --app app.py"
+        super().__init__(message, remedy=remedy, field="task")
+        self.name = name
+
+
+class InvalidParameters(InvalidInput):
+    """The parameters don't fit the task's schema. ``field`` names the first that is wrong."""
+
+    code = "invalid_parameters"
+
+
+class InvalidOption(InvalidInput):
+    """An option of a submit or of a task has a value that it can't have."""
+
+    code = "invalid_option"
+
+
+class NotYetSupported(InvalidInput):
+    """A documented option that this version does not have yet: refused, never ignored."""
+
+    code = "not_yet_supported"
+
+    def __init__(self, option: str) -> None:
+        super().__init__(
+            f"{option} is not supported by this version of mainspring.",
+            remedy="Leave it out; it is refused so that it is never silently ignored.",
+            field=option,
+        )
+
+
+class InvalidDuration(InvalidInput):
+    """A text that is not a duration."""
+
+    code = "invalid_duration"
+
+    def __init__(self, value: object, *, field: str = "") -> None:
+        super().__init__(
+            f"{value!r} is not a duration.",
+            remedy="Write 250ms, 30s, 10m, 2h or 1d (not negative, at most 100 years).",
+            field=field,
+        )
+
+
+class InvalidInstant(InvalidInput):
+    """A text that is not a point in time."""
+
+    code = "invalid_instant"
+
+    def __init__(self, value: object, *, field: str = "") -> None:
+        super().__init__(
+            f"{value!r} is not a time with a zone.",
+            remedy="Write ISO 8601 with an offset, for instance 2026-11-29T03:00:00Z.",
+            field=field,
+        )
+
+
+class InvalidText(InvalidInput):
+    """A text holds a character that can't be stored: NUL or half of a surrogate pair."""
+
+    code = "invalid_text"
+
+
+class InvalidJson(InvalidInput):
+    """A body or value that is not JSON as we take it (NaN, infinite, too deep, doubled keys)."""
+
+    code = "invalid_json"
+
+
+class InvalidSetting(InvalidInput):
+    """A setting has a value that it can't have; says from which layer it came."""
+
+    code = "invalid_setting"
+
+
+class InvalidTask(InvalidInput):
+    """A task can't be declared as written."""
+
+    code = "invalid_task"
+
+
+class InvalidCursor(InvalidInput):
+    """A cursor that this list did not hand out."""
+
+    code = "invalid_cursor"
+
+
+class PayloadTooLarge(InvalidInput):
+    """Parameters, a result or a body above the limit."""
+
+    code = "payload_too_large"
+    http_status = 413
+
+    def __init__(self, what: str, size: int, limit: int) -> None:
+        super().__init__(
+            f"{what} is {size:,} bytes; the limit is {limit:,} bytes.",
+            remedy="Put the data in a file or an object store and pass its address.",
+            field=what,
+        )
+
+
+class IdempotencyKeyReused(InvalidInput):
+    """The key came with another submit before, so one of the two is a mistake."""
+
+    code = "idempotency_key_reused"
+
+
+class MalformedJson(InvalidJson):
+    """A body that can't be read as JSON at all."""
+
+    code = "malformed_json"
+    http_status = 400
+
+
+class MethodNotAllowed(InvalidInput):
+    """The address exists and does not take this method. ``allowed`` are those that it takes."""
+
+    code = "method_not_allowed"
+    http_status = 405
+
+    def __init__(self, method: str, path: str, allowed: Iterable[str]) -> None:
+        self.allowed = sorted(allowed)
+        super().__init__(f"{path} does not take {method}.", remedy=f"It takes {', '.join(self.allowed)}.")
+
+
+class RequestTimeout(InvalidInput):
+    """The body did not arrive in time; nothing was changed."""
+
+    code = "request_timeout"
+    http_status = 408
+
+
+class UnsupportedMediaType(InvalidInput):
+    """The body is not declared as JSON."""
+
+    code = "unsupported_media_type"
+    http_status = 415
+
+
+class WrongUse(MainspringError):
+    """The command line itself is wrong: an unknown command or option, or one without its value. CLI only."""
+
+    code = "wrong_use"
+    http_status = 400
+    exit_status = 2

@@ -1,0 +1,55 @@
+"""What became of work: of an answer, an app, a runner, a job."""
+
+from __future__ import annotations
+
+from mainspring.errors.root import MainspringError
+
+
+class OutputFailed(MainspringError):
+    """Standard output could not be written: closed, or on a full disk. CLI only."""
+
+    code = "output_failed"
+    exit_status = 74
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The answer can't be written to standard output: {reason}.")
+
+
+class AppNotLoadable(MainspringError):
+    """The user's app could not be imported; the message carries the traceback of the user's own lines."""
+
+    code = "app_not_loadable"
+    http_status = 422
+    exit_status = 4
+
+
+class ProtocolViolation(MainspringError):
+    """A runner sent a frame that the protocol does not allow."""
+
+    code = "protocol_violation"
+
+
+class JobNotSucceeded(MainspringError):
+    """What ``job.result()`` raises when the job ended without success."""
+
+    code = "job_not_succeeded"
+    http_status = 409
+
+
+class JobDead(JobNotSucceeded):
+    """The job ended dead; the message carries its last error."""
+
+    code = "job_dead"
+
+
+class JobCancelled(JobNotSucceeded):
+    """The job was cancelled."""
+
+    code = "job_cancelled"
+
+
+class WaitTimeout(MainspringError):
+    """The job did not end within the time given; it goes on."""
+
+    code = "wait_timeout"
+    http_status = 504

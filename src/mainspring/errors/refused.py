@@ -1,0 +1,141 @@
+"""Requests that are right in themselves, but not for what is there: unknown, in the way, forbidden, too many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mainspring.errors.root import MainspringError, near
+
+
+class NotFound(MainspringError):
+    """The thing named in the path or argument does not exist."""
+
+    code = "not_found"
+    http_status = 404
+    exit_status = 3
+
+
+class UnknownJob(NotFound):
+    """No job has this id."""
+
+    code = "unknown_job"
+
+    def __init__(self, job: object) -> None:
+        super().__init__(f"unknown job {job}", remedy="List them with: mainspring jobs", field="id")
+
+
+class UnknownWorker(NotFound):
+    """No worker has this id."""
+
+    code = "unknown_worker"
+
+    def __init__(self, worker: object) -> None:
+        super().__init__(f"unknown worker {worker}", remedy="List them with: mainspring workers", field="id")
+
+
+class UnknownQueue(NotFound):
+    """No job, task, worker or operator has named this queue."""
+
+    code = "unknown_queue"
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        known = sorted(known)
+        listed = f"There are: {', '.join(known[:10])}." if known else "A task or a job names one."
+        super().__init__(f"unknown queue {name!r}", remedy=near(name, known) or listed, field="name")
+
+
+class Conflict(MainspringError):
+    """The thing exists, and its present state does not allow the change."""
+
+    code = "conflict"
+    http_status = 409
+    exit_status = 4
+
+
+class IllegalState(Conflict):
+    """The job's state does not allow this. ``state`` is the present one."""
+
+    code = "illegal_state"
+
+    def __init__(self, message: str, *, state: str, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy, field="state")
+        self.state = state
+
+
+class ReplayLive(Conflict):
+    """The last replay of this job has not ended yet."""
+
+    code = "replay_live"
+
+
+class KeyHeld(Conflict):
+    """Another job holds the unique key, and the submit wanted none then. ``job``: its id; 0 where it is not known."""
+
+    code = "key_held"
+    job = 0
+
+    def __init__(self, message: str, *, job: int, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy, field="unique")
+        self.job = job
+
+
+class AlreadyUp(Conflict):
+    """Another supervisor runs on the same directory."""
+
+    code = "already_up"
+
+
+class BackupRefused(Conflict):
+    """A backup is not made there, or not by us; nothing was written."""
+
+    code = "backup_refused"
+
+
+class MoveRefused(Conflict):
+    """A move that can't begin or go on as things are; nothing was changed."""
+
+    code = "move_refused"
+
+
+class Forbidden(MainspringError):
+    """Refused whatever the content."""
+
+    code = "forbidden"
+    http_status = 403
+    exit_status = 4
+
+
+class ForeignOrigin(Forbidden):
+    """The Host or Origin header names another site."""
+
+    code = "foreign_origin"
+
+
+class AddressRefused(Forbidden):
+    """The server binds loopback only as long as no authentication is configured."""
+
+    code = "address_refused"
+
+
+class TooBusy(MainspringError):
+    """More requests wait than the server holds; nothing was changed and it may be tried again."""
+
+    code = "too_busy"
+    http_status = 429
+    exit_status = 5
+
+
+class AnswerTimeout(MainspringError):
+    """The server did not finish in time; whether the change was made is not known."""
+
+    code = "answer_timeout"
+    http_status = 504
+    exit_status = 5
+
+
+class AddressUnavailable(MainspringError):
+    """The server can't listen at this host and port: taken, not allowed, or not of this machine."""
+
+    code = "address_unavailable"
+    http_status = 503
+    exit_status = 5

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from mainspring.control import submit
-from mainspring.control.submit import ATOMIC, MOST_PER_SUBMIT, Prepared
+from mainspring.control.submit import ATOMIC, MOST_PER_SUBMIT
 from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.ids import JobId, LaneId
 from mainspring.domain.job import JobRequest, Receipt
@@ -14,6 +14,7 @@ from mainspring.errors import PayloadTooLarge
 from mainspring.store import Store, Transaction, catalog
 from mainspring.store.catalog import Ground
 from mainspring.transitions.born import born
+from mainspring.transitions.prepared import Prepared, birth
 
 _Grounds = dict[Ground, tuple[LaneId, int]]
 
@@ -36,7 +37,7 @@ def enlist(
         store.declarations.clear()  # a task was declared anew since we looked: check against that
 
     def work(tx: Transaction) -> list[Receipt]:
-        births = [submit.birth(tx, one, parent, *grounds[one.ground]) for one in prepared]
+        births = [birth(tx, one, parent, *grounds[one.ground]) for one in prepared]
         receipts: list[Receipt] = []
         for start in range(0, len(births), ATOMIC):
             receipts += born(tx, births[start : start + ATOMIC], actor)

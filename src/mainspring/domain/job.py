@@ -32,7 +32,7 @@ class Unique(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
 
 class JobRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a client asks for. Texts are as people write them; control/submit.py checks and completes them.
+    """What a client asks for. Texts are as people write them; transitions/prepared.py checks and completes them.
 
     ``task``: full or (where unique) short name; ``params``: an object; ``queue``, ``priority`` (lower goes first,
     default 5), ``retry``, ``timeout`` (per attempt): the task's own where left out; ``delay`` (a duration) or

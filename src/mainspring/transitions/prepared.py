@@ -1,0 +1,209 @@
+"""Requests for jobs, checked against what the catalog says of their tasks: what can be decided before a transaction.
+
+The schema decides, never user code. For submits, schedules and runs alike; nothing is written here.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+
+from mainspring.clock import Duration, Instant, duration, duration_text, instant
+from mainspring.domain.ids import JobId, LaneId
+from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST, JobRequest
+from mainspring.domain.parameters import checked_json, duration_names, is_iso_duration, iso_durations
+from mainspring.domain.retry import Retry
+from mainspring.domain.task import Task, checked_name
+from mainspring.domain.uniqueness import checked_rule
+from mainspring.errors import InvalidDuration, InvalidOption, InvalidParameters, UnknownTask, near
+from mainspring.store import catalog, keys, rows
+from mainspring.store.catalog import Ground
+from mainspring.store.jobs import Birth
+from mainspring.store.keys import Hold
+from mainspring.store.lanes import Kind
+from mainspring.store.transaction import Transaction
+
+_MOST_TAGS, _LONGEST_TAG = 50, 500
+
+
+class Prepared(NamedTuple):
+    """A checked request: what can be decided before the transaction. ``declaration``: what it was checked against."""
+
+    declaration: str
+    ground: Ground
+    priority: int
+    delay: Duration
+    run_at: Instant | None
+    expires: Duration | None
+    tags: str | None
+    meta: str | None
+    params: str
+    hold: Hold | None
+
+
+class Declared(NamedTuple):
+    """A task of the catalog, ready to check requests.
+
+    ``lengths``: its parameters that are lengths of time; ``requires``: its labels, as lanes have them.
+    """
+
+    text: str
+    task: Task
+    validator: Any
+    policy: str
+    lengths: tuple[str, ...]
+    requires: str
+
+
+def find(tx: Transaction, name: str) -> str:
+    """The declaration of a task by its full name, or by its short name where that is unique. Raises UnknownTask."""
+    text = catalog.declaration(tx, name)
+    if text is None:
+        matches = catalog.by_short(tx, name)
+        if len(matches) != 1:
+            raise UnknownTask(name, catalog.names(tx), ambiguous=matches)
+        text = catalog.declaration(tx, matches[0])
+    return text or ""
+
+
+_STRICT_DURATION = jsonschema_rs.validator_for({"format": "duration"}, validate_formats=True)
+
+
+def _is_duration(text: str) -> bool:
+    """What JSON Schema takes, and what a ``timedelta`` is written as: fractions of a second, and less than nothing."""
+    return is_iso_duration(text) or _STRICT_DURATION.is_valid(text)
+
+
+@lru_cache(maxsize=2000)
+def declared_of(text: str) -> Declared:
+    """A declaration of the catalog, ready to check requests."""
+    task = rows.task((text,))
+    validator = jsonschema_rs.validator_for(task.schema, validate_formats=True, formats={"duration": _is_duration})
+    policy = _policy_text(Retry.from_document(task.retry), task.timeout, task.grace)
+    requires = rows.text(dict(sorted(task.requires.items())))
+    return Declared(text, task, validator, policy, duration_names(task.schema), requires)
+
+
+def prepare(request: JobRequest, declared: Declared) -> Prepared:
+    """Check and complete a request. Raises InvalidParameters, InvalidOption and their siblings."""
+    task = declared.task
+    given = iso_durations(request.params, declared.lengths) if declared.lengths else request.params
+    params = checked_json(given, "params")
+    _check_params(task, declared.validator, given)
+    if request.delay is not None and request.run_at is not None:
+        raise InvalidOption("delay and run_at were both given.", remedy="Give one of them.", field="run_at")
+    queue = task.queue if request.queue is None else checked_name(request.queue, "Queue")
+    return Prepared(
+        declaration=declared.text,
+        ground=Ground(
+            task.name, Kind(queue, task.app, task.lodging, declared.requires, task.slots), _policy(declared, request)
+        ),
+        priority=_priority(task.priority if request.priority is None else request.priority),
+        delay=_length(request.delay, "delay") or Duration(0),
+        run_at=instant(request.run_at) if request.run_at is not None else None,
+        expires=_length(request.expires, "expires"),
+        tags=_tags(request.tags),
+        meta=None if request.meta is None else checked_json(request.meta, "meta").decode(),
+        params=params.decode(),
+        hold=None if request.unique is None else keys.hold_of(checked_rule(request.unique)),
+    )
+
+
+def _check_params(task: Task, validator: Any, params: dict[str, Any]) -> None:
+    if not isinstance(params, dict):
+        raise InvalidParameters(
+            f"params of {task.name} is {type(params).__name__}; it must be an object.", field="params"
+        )
+    error = next(validator.iter_errors(params), None)
+    if error is None:
+        return
+    path = ".".join(str(step) for step in error.instance_path)
+    known = list(task.schema.get("properties", {}))
+    message = str(error.message)
+    remedy = f"{task.name} takes: {', '.join(known) or 'no parameters'}."
+    if not path:
+        unknown = [name for name in params if name not in known]
+        missing = [name for name in task.schema.get("required", []) if name not in params]
+        if missing:
+            path, message = missing[0], f"parameter {missing[0]!r} is missing"
+        elif unknown:
+            path, message = unknown[0], f"there is no parameter {unknown[0]!r}"
+            remedy = f"{near(unknown[0], known)} {remedy}".strip()
+    else:
+        message = f"parameter {path!r}: {message}"
+    raise InvalidParameters(f"Parameters of {task.name} are wrong: {message}.", remedy=remedy, field=f"params.{path}")
+
+
+def _priority(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not PRIORITY_FIRST <= value <= PRIORITY_LAST:
+        raise InvalidOption(
+            f"priority is {value!r}; it must be a whole number.",
+            remedy=f"From {PRIORITY_FIRST} (goes first) to {PRIORITY_LAST} (goes last).",
+            field="priority",
+        )
+    return value
+
+
+def _policy(declared: Declared, request: JobRequest) -> str:
+    """The effective retry policy, timeout and grace, as they will be shown and applied."""
+    if request.retry is None and request.timeout is None:
+        return declared.policy
+    task = declared.task
+    retry = Retry.from_document(task.retry)
+    if request.retry is not None:
+        retry = Retry.from_document(request.retry, base=retry)
+    timeout = task.timeout
+    if request.timeout is not None:
+        length = _length(request.timeout, "timeout")
+        if not length:
+            raise InvalidOption(
+                "timeout is 0; it must be longer.", remedy="Leave it out for no timeout.", field="timeout"
+            )
+        timeout = duration_text(length)
+    return _policy_text(retry, timeout, task.grace)
+
+
+def _policy_text(retry: Retry, timeout: str | None, grace: str) -> str:
+    return rows.text({"retry": retry.document(), "timeout": timeout, "grace": grace})
+
+
+def _length(value: str | float | None, field: str) -> Duration | None:
+    if value is None:
+        return None
+    try:
+        return duration(value)
+    except InvalidDuration as error:
+        raise InvalidDuration(value, field=field) from error
+
+
+def _tags(tags: dict[str, str]) -> str | None:
+    if not tags:
+        return None
+    if len(tags) > _MOST_TAGS:
+        raise InvalidOption(f"There are {len(tags)} tags; at most {_MOST_TAGS} are allowed.", field="tags")
+    for key, value in tags.items():
+        if not key or "=" in key or '"' in key:
+            raise InvalidOption(f"Tag {key!r}: {value!r} is not text to text.", remedy="Write team=mail.", field="tags")
+        if len(key) + len(value) > _LONGEST_TAG:
+            raise InvalidOption(f"Tag {key[:40]!r} is longer than {_LONGEST_TAG} characters.", field="tags")
+    return checked_json(tags, "tags").decode()
+
+
+def birth(tx: Transaction, one: Prepared, parent: JobId | None, lane: LaneId, policy: int) -> Birth:
+    """What is written of a checked request."""
+    return Birth(
+        task=one.ground.task,
+        lane=lane,
+        priority=one.priority,
+        policy=policy,
+        due=one.run_at if one.run_at is not None else Instant(tx.now + one.delay),
+        expires=None if one.expires is None else Instant(tx.now + one.expires),
+        parent=parent,
+        replay_of=None,
+        tags=one.tags,
+        meta=one.meta,
+        params=one.params,
+        hold=one.hold,
+    )

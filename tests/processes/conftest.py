@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from tests.processes.world.driver import World
+
+
+@pytest.fixture(autouse=True, scope="session")
+def heeded_hangup() -> Iterator[None]:
+    """Processes inherit what is ignored, and our own honour it: under nohup a hangup would end none of them."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture

@@ -35,8 +35,8 @@ def serve(settings: Settings) -> int:
 
 def work(settings: Settings, leave: Callable[[str], object] | None = None) -> int:
     """Run a worker."""
-    from mainspring.worker.coordinator import WorkerOptions
     from mainspring.worker.coordinator import run as run_worker
+    from mainspring.worker.options import WorkerOptions
 
     refuse_memory(settings.database_url)
     options = WorkerOptions(

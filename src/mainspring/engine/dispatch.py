@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mainspring import faults
-from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant, duration
+from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
 from mainspring.domain.attempt import Ending, Failure
 from mainspring.domain.frame import Ended, Frame, Log, Pong, Progress, Stuck
 from mainspring.domain.ids import JobId, WorkerId
@@ -21,7 +21,7 @@ from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimed, Claimer, Claims, nothing
 from mainspring.engine.doubts import Doubts
 from mainspring.engine.downfall import Downfall
-from mainspring.engine.endings import Endings
+from mainspring.engine.endings import Endings, fallen, reported
 from mainspring.engine.enforce import Enforcer
 from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerView
 from mainspring.engine.intake import LogIntake
@@ -30,7 +30,7 @@ from mainspring.engine.reach import Reach
 from mainspring.engine.starting import start_frames
 from mainspring.engine.sweep import LeaseWatch
 from mainspring.engine.timing import Timing
-from mainspring.errors import STORE_AWAY, InvalidDuration, OutcomeUnknown, StoreError
+from mainspring.errors import STORE_AWAY, OutcomeUnknown, StoreError
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, jobs, workers
 from mainspring.store.workers import Poll, Question, SeenLease
@@ -362,42 +362,14 @@ class Dispatch:
         held = runner.jobs.get(frame.job)
         if held is None or held.claim != frame.claim:
             return
-        retry_after = None
-        if frame.retry_after is not None:
-            try:
-                retry_after = duration(frame.retry_after)
-            except InvalidDuration:
-                self._intake.note(
-                    held, f"retry_after {frame.retry_after!r} is no duration; the policy's delay is taken"
-                )
-        details = bytes(frame.details) or None
-        self._finish(
-            held,
-            Ending(
-                job=held.job,
-                claim=held.claim,
-                outcome=frame.outcome,
-                result=bytes(frame.result) if frame.outcome is Outcome.SUCCEEDED else None,
-                failure=frame.failure,
-                retry_after=retry_after,
-                final=frame.final,
-                sandbox=frame.sandbox,
-                details=details,
-            ),
-        )
+        ending, complaint = reported(held, frame)
+        if complaint:
+            self._intake.note(held, complaint)
+        self._finish(held, ending)
 
     def _end_with_runner(self, runner: RunnerView, held: Held, downfall: Downfall, *, lost: bool) -> None:
         """An attempt ends because its runner did: on purpose, by its guard, or by a crash."""
-        outcome, failure, shared = Outcome.CRASHED, downfall.failure, 0
-        if held.asked is not None:
-            outcome = held.asked
-        elif lost:
-            outcome = Outcome.LOST
-        elif runner.doomed:
-            outcome = Outcome.RELEASED
-        else:
-            failure, shared = downfall.failure_of(held), downfall.shared
-        self._finish(held, Ending(job=held.job, claim=held.claim, outcome=outcome, failure=failure, shared=shared))
+        self._finish(held, fallen(runner, held, downfall, lost=lost))
 
     def _finish(self, held: Held, ending: Ending) -> None:
         """The attempt runs no more; its end is written by the next commit."""

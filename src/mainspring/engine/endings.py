@@ -1,8 +1,14 @@
-"""Ends of attempts that wait for the next commit, and how long they may."""
+"""Ends of attempts: made of what a runner said or how it fell, waiting for the next commit, and how long they may."""
 
 from __future__ import annotations
 
-from mainspring.clock import MILLISECOND, Clock, Duration
+from mainspring.clock import MILLISECOND, Clock, Duration, duration
+from mainspring.domain.attempt import Ending
+from mainspring.domain.frame import Ended
+from mainspring.domain.states import Outcome
+from mainspring.engine.downfall import Downfall
+from mainspring.engine.held import Held, RunnerView
+from mainspring.errors import InvalidDuration
 from mainspring.transitions.ended import Report
 
 LINGER = MILLISECOND
@@ -30,3 +36,39 @@ class Endings(list[Report]):
         which would otherwise hold it up for a commit of its own.
         """
         return Duration(max(0, self._since + LINGER - monotonic)) if self and company else Duration(0)
+
+
+def reported(held: Held, frame: Ended) -> tuple[Ending, str]:
+    """The end that a runner reports, and what is wrong with the report; an empty text for nothing."""
+    retry_after, complaint = None, ""
+    if frame.retry_after is not None:
+        try:
+            retry_after = duration(frame.retry_after)
+        except InvalidDuration:
+            complaint = f"retry_after {frame.retry_after!r} is no duration; the policy's delay is taken"
+    ending = Ending(
+        job=held.job,
+        claim=held.claim,
+        outcome=frame.outcome,
+        result=bytes(frame.result) if frame.outcome is Outcome.SUCCEEDED else None,
+        failure=frame.failure,
+        retry_after=retry_after,
+        final=frame.final,
+        sandbox=frame.sandbox,
+        details=bytes(frame.details) or None,
+    )
+    return ending, complaint
+
+
+def fallen(runner: RunnerView, held: Held, downfall: Downfall, *, lost: bool) -> Ending:
+    """The end of an attempt because its runner ended: on purpose, by its guard (``lost``), or by a crash."""
+    outcome, failure, shared = Outcome.CRASHED, downfall.failure, 0
+    if held.asked is not None:
+        outcome = held.asked
+    elif lost:
+        outcome = Outcome.LOST
+    elif runner.doomed:
+        outcome = Outcome.RELEASED
+    else:
+        failure, shared = downfall.failure_of(held), downfall.shared
+    return Ending(job=held.job, claim=held.claim, outcome=outcome, failure=failure, shared=shared)

@@ -14,8 +14,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-import msgspec
-
 from mainspring.chance import SystemChance
 from mainspring.client.direct import DirectClient
 from mainspring.clock import MILLISECOND, SECOND, Duration, from_seconds, seconds
@@ -32,6 +30,7 @@ from mainspring.store import BINARY, Store, Transaction, catalog, workers
 from mainspring.store.bell import Listening
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.frames import Channel
+from mainspring.worker.options import WorkerOptions
 from mainspring.worker.requests import RequestDesk
 from mainspring.worker.roster import Roster
 from mainspring.worker.runners import RunnerProcess, RunnerSpec
@@ -39,32 +38,6 @@ from mainspring.worker.runners import RunnerProcess, RunnerSpec
 _BACKOFF_FIRST = Duration(100 * MILLISECOND)
 _BACKOFF_LONGEST = Duration(5 * SECOND)
 _STOP_PATIENCE = Duration(2 * SECOND)
-
-
-class WorkerOptions(msgspec.Struct, frozen=True):
-    """What a worker is started with.
-
-    ``app``: MODULE:ATTR or FILE.py[:ATTR]; ``database``: store URL; ``name``: a label (default host and pid);
-    ``queues``: only these (default: all of the app); ``slots``: jobs at once; ``processes``: of these at most so many
-    with a process of their own; ``runners``: shared runner processes (more are started for jobs with a process of their
-    own and for those that must be alone, as long as there are some); ``runner_argv``: the command of a runner in
-    another language (default: the Python runner).
-    """
-
-    app: str
-    database: str
-    name: str = ""
-    queues: tuple[str, ...] = ()
-    labels: dict[str, str] = {}
-    slots: int = 100
-    processes: int = 32
-    runners: int = 1
-    lease: Duration = Duration(30 * SECOND)
-    sweep: Duration = Duration(5 * SECOND)
-    poll: Duration = SECOND
-    drain: Duration = Duration(30 * SECOND)
-    grace: Duration = Duration(5 * SECOND)
-    runner_argv: tuple[str, ...] = ()
 
 
 def run(

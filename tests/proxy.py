@@ -125,8 +125,9 @@ class Proxy:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ended = True
         self.cut()
+        self._ended = True
+        self._waker.send(b"!")
         self._thread.join()
 
     @property
@@ -144,7 +145,7 @@ class Proxy:
     # --- the thread -------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while not self._ended or self._orders:
+        while not self._ended:
             for key, _ in self._selector.select(self._patience()):
                 if key.fileobj is self._listener:
                     self._accept()
@@ -157,6 +158,8 @@ class Proxy:
                 for way in set(self._ways.values()):
                     self._end(way)
                 self._orders.popleft().set()
+        for way in set(self._ways.values()):
+            self._end(way)
         for one in (self._listener, self._woken, self._waker):
             one.close()
         self._selector.close()

@@ -173,8 +173,19 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server_and_nothing_is_c
     store.close()
 
 
+def answered(tx: Transaction) -> None:
+    """The last statement before the stop was waited for."""
+    tx.rows("policy/find", document="row")
+
+
+def unanswered(tx: Transaction) -> None:
+    """It was sent, to be checked with the next."""
+    tx.many("job/note_details", [("1", 1, 1)])
+
+
+@pytest.mark.parametrize("last", [answered, unanswered])
 def test_a_process_that_stops_amid_a_transaction_does_not_keep_its_locks_and_does_it_again_when_it_goes_on(
-    postgres_url: str,
+    postgres_url: str, last: Callable[[Transaction], None]
 ) -> None:
     """As after SIGSTOP: the server ends the session, and the rows are free for others meanwhile."""
     store = store_with(postgres_url, Limits(idle="200ms"))
@@ -187,7 +198,7 @@ def test_a_process_that_stops_amid_a_transaction_does_not_keep_its_locks_and_doe
 
     def work(tx: Transaction) -> None:
         touch(tx)
-        tx.rows("policy/find", document="row")
+        last(tx)
         tries.append(1)
         if len(tries) == 1:
             other.write(touch)  # waits until the lock is free

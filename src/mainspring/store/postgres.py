@@ -28,7 +28,7 @@ from mainspring.store.postgres_guest import within
 from mainspring.store.postgres_place import Place
 from mainspring.store.postgres_session import Session, Sessions, array
 from mainspring.store.postgres_time import ServerClock
-from mainspring.store.statements import formatted, statement
+from mainspring.store.statements import Statement, formatted, statement
 from mainspring.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -86,11 +86,13 @@ class PostgresTransaction:
 
     def rows(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
         """Run a statement by name and return all rows; ``:now`` and ``:space`` are bound by themselves."""
-        cursor = self._send(name, values)
-        return self._answer(cursor) if statement(name, "postgres").answers else []
+        return self._answer(self._send(name, values), statement(name, "postgres"))
 
-    def _answer(self, cursor: psycopg.Cursor[Any]) -> list[tuple[Any, ...]]:
-        """Wait for it. With a sync, as the server counts the time that a client idles only behind one."""
+    def _answer(self, cursor: psycopg.Cursor[Any], asked: Statement) -> list[tuple[Any, ...]]:
+        """Wait for it, where there is one."""
+        if not asked.answers:
+            send_sync(self._connection, self._pipeline)
+            return []
         self._pipeline.sync()
         return cursor.fetchall()
 
@@ -115,7 +117,7 @@ class PostgresTransaction:
             return []
         values = dict(zip(found.parameters, map(array, columns), strict=True))
         cursor = self._connection.execute(formatted(name), values)
-        return self._answer(cursor) if found.answers else []
+        return self._answer(cursor, found)
 
     def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order, for one wait; the rows of each."""
@@ -126,6 +128,16 @@ class PostgresTransaction:
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising; others may take some in between."""
         return [row[0] for row in self.rows("job/take_ids", count=count)]
+
+
+def send_sync(connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline) -> None:
+    """Send a sync and wait for nothing.
+
+    The server counts the time that a client idles in a transaction only behind one: whoever is stopped between two
+    statements would keep its locks for as long as it is stopped.
+    """
+    connection.pgconn.pipeline_sync()
+    pipeline.result_queue.append(None)
 
 
 class _Begun:
@@ -228,6 +240,7 @@ class PostgresEngine:
                     cursor = self._set_up(connection, "session/begin_write", durable=durable)
                     if durable:
                         connection.execute(formatted("event/announce"), {"space": self.place.space})
+                    send_sync(connection, pipeline)
                     begun = _Begun(cursor, pipeline, self._server_clock)
                     value = work(PostgresTransaction(self, connection, pipeline, begun))
                     if before_commit is not None:

@@ -89,15 +89,19 @@ class Process:
 
 
 class World:
-    """One platform. Lease 2 s and sweep 1 s unless a process is started with others."""
+    """One platform. Lease 2 s and sweep 1 s unless a process is started with others.
 
-    def __init__(self) -> None:
+    ``url``: of its database, if it is not to be a file of its own; ``keep``: its folder is not taken away in the end.
+    """
+
+    def __init__(self, url: str = "") -> None:
+        self.keep = False
         self.clock: Clock = SystemClock()
         self.folder = Path(tempfile.mkdtemp(prefix="mw"))
         self.home = self.folder / "home"
         self.home.mkdir()
         self.database = self.folder / "m.db"
-        self.url = f"sqlite:///{self.database}"
+        self.url = url or f"sqlite:///{self.database}"
         self.ledger_file = self.home / "ledger"
         self.processes: list[Process] = []
         self._client: DirectClient | None = None
@@ -111,7 +115,8 @@ class World:
         finally:
             if kind is not None:
                 print(*(f"--- {one.log.name}\n{one.said}" for one in self.processes), sep="\n")
-            shutil.rmtree(self.folder, ignore_errors=True)
+            if not self.keep:
+                shutil.rmtree(self.folder, ignore_errors=True)
 
     def _end(self) -> None:
         for process in self.processes:

@@ -1,0 +1,134 @@
+"""The server goes down amid commits, in order or not: what was acknowledged is there, once, and nothing else is."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock
+from mainspring.errors import OutcomeUnknown, StoreError
+from mainspring.store import Store
+from mainspring.store import postgres as engine_module
+from mainspring.store.postgres import Limits
+from tests import postgres
+from tests.contract.engines import asked
+from tests.contract.lost import note, store_with
+from tests.proxy import Proxy
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[postgres.Server]:
+    """A server that no other test uses, as it goes down now and then."""
+    folder = Path(tempfile.mkdtemp(prefix="ms-own-"))
+    folder.chmod(0o755)
+    (folder / "server").mkdir()
+    server = postgres.start(folder / "server", fsync="on")
+    yield server
+    postgres.stop(server)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def database(own_server: postgres.Server) -> str:
+    name = f"r{postgres.unique()}"
+    postgres.new_database(own_server, name, empty=True)
+    Store.open(own_server.url(name)).close()
+    return name
+
+
+def restart(server: postgres.Server, mode: str) -> None:
+    server.control("-m", mode, "-l", str(server.folder / "log"), "restart")
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_writes_amid_restarts_are_stored_once_or_said_not_to_be(
+    own_server: postgres.Server, database: str, mode: str
+) -> None:
+    store = store_with(own_server.url(database), Limits(), patience=Duration(20 * SECOND))
+    answers: dict[str, str] = {}
+    stop = threading.Event()
+
+    def write(number: int) -> None:
+        count = 0
+        while not stop.is_set():
+            count += 1
+            word = f"{number}/{count}"
+            try:
+                note(store, word)
+                answers[word] = "stored"
+            except OutcomeUnknown:
+                answers[word] = "unknown"
+            except StoreError:
+                answers[word] = "refused"
+
+    with ThreadPoolExecutor(4) as pool:
+        writers = [pool.submit(write, number) for number in range(4)]
+        for _ in range(2):
+            until(lambda: Counter(answers.values())["stored"] > 50)
+            restart(own_server, mode)
+            done = Counter(answers.values())["stored"]
+            until(lambda done=done: Counter(answers.values())["stored"] > done + 20)  # type: ignore[misc]
+        stop.set()
+        for writer in writers:
+            writer.result(60)
+    found = Counter(word for (word,) in asked(store, "select document from policy"))
+    store.close()
+    assert set(found.values()) == {1}
+    stored = {word for word, answer in answers.items() if answer == "stored"}
+    assert stored <= set(found)
+    assert not {word for word, answer in answers.items() if answer == "refused"} & set(found)
+
+
+def until(look: Callable[[], bool]) -> None:
+    """Wait for something."""
+    clock = SystemClock()
+    deadline = clock.monotonic() + 60 * SECOND
+    while not look():
+        assert clock.monotonic() < deadline
+        clock.wait(Duration(10 * MILLISECOND))
+
+
+def test_after_a_crash_a_number_that_was_given_away_again_is_not_believed(
+    own_server: postgres.Server, database: str
+) -> None:
+    """Ours was under way when the server crashed; somebody else's has its number since, and was committed."""
+    with Proxy(own_server.port) as proxy:
+        store = store_with(f"{own_server.tcp_url(database, port=proxy.port)}?connect_timeout=2", Limits())
+        note(store, "before")
+        numbers: list[int] = []
+
+        def crash() -> None:
+            [(ours,)] = own_server.ask("select max(backend_xid::text::bigint) from pg_stat_activity")
+            restart(own_server, "immediate")
+            while not numbers or numbers[-1] < ours:
+                numbers.append(own_server.ask("select pg_current_xact_id()::text::bigint")[0][0])
+            assert ours in numbers, "the number was given away again, and committed"
+
+        proxy.before_cut = crash
+        proxy.at_commit = "lose"
+        with pytest.raises(OutcomeUnknown):
+            note(store, "ours")
+        assert asked(store, "select document from policy") == [("before",)]
+        note(store, "after")
+        store.close()
+
+
+def test_after_a_crash_a_number_that_nobody_has_is_known_not_to_be_committed(
+    own_server: postgres.Server, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "_OUTCOME_PATIENCE", Duration(5 * SECOND))
+    with Proxy(own_server.port) as proxy:
+        store = store_with(f"{own_server.tcp_url(database, port=proxy.port)}?connect_timeout=2", Limits())
+        note(store, "before")
+        proxy.before_cut = lambda: restart(own_server, "immediate")
+        proxy.at_commit = "lose"
+        note(store, "ours")
+        assert asked(store, "select document from policy order by id") == [("before",), ("ours",)]
+        store.close()

@@ -6,8 +6,8 @@ import pytest
 
 from mainspring import faults
 from mainspring.clock import DAY, HOUR, MINUTE, SECOND, Duration, Instant, instant_text
-from mainspring.control.submit import ATOMIC, MOST_PER_SUBMIT
-from mainspring.domain.job import PAYLOAD_LIMIT, JobRequest
+from mainspring.control.submit import MOST_PER_SUBMIT
+from mainspring.domain.job import ATOMIC, PAYLOAD_LIMIT, JobRequest
 from mainspring.domain.states import State
 from mainspring.errors import (
     InvalidOption,
@@ -16,6 +16,7 @@ from mainspring.errors import (
     MainspringError,
     PayloadTooLarge,
     StoreBusy,
+    TooManyJobs,
     UnknownTask,
 )
 from mainspring.faults import FaultPoint, InjectedFault
@@ -82,8 +83,9 @@ def test_nothing_is_stored_of_a_submit_of_which_one_job_is_wrong(story: Story) -
         (JobRequest("send", delay="1s", run_at="2030-01-01T00:00:00Z"), InvalidOption),
     ]
     for request, error in wrong:
-        with pytest.raises(error):
-            story.submit_many([JobRequest("send"), request, JobRequest("send")])
+        with pytest.raises(error) as refused:
+            story.submit_many([JobRequest("send"), request, JobRequest("send"), JobRequest("nobody")])
+        assert refused.value.index == 1
     assert story.dump() == before
 
 
@@ -127,7 +129,7 @@ def test_many_jobs_share_their_policy_and_lane_rows(story: Story) -> None:
 
 def test_an_empty_submit_is_fine_and_one_over_the_limit_is_refused_before_it_is_looked_at(story: Story) -> None:
     assert story.submit_many([]) == []
-    with pytest.raises(PayloadTooLarge, match=f"{MOST_PER_SUBMIT + 1:,}"):
+    with pytest.raises(TooManyJobs, match=f"{MOST_PER_SUBMIT + 1:,}"):
         story.submit_many([JobRequest("nobody")] * (MOST_PER_SUBMIT + 1))
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from mainspring.clock import HOUR, MINUTE, SECOND, Duration
 from mainspring.control import submit
-from mainspring.domain.job import JobRequest, Receipt, Unique
+from mainspring.domain.job import ATOMIC, JobRequest, Receipt, Unique
 from mainspring.engine.sweep import Sweep
-from mainspring.errors import IdempotencyKeyReused, InvalidOption, InvalidParameters, KeyHeld, PayloadTooLarge
+from mainspring.errors import IdempotencyKeyReused, InvalidOption, InvalidParameters, KeyHeld, TooManyJobs
 from tests.contract.stories import Story
 
 
@@ -86,9 +86,9 @@ def test_a_key_that_cannot_be_one_is_refused(story: Story, key: str) -> None:
 
 
 def test_a_key_covers_what_is_stored_all_or_none(story: Story) -> None:
-    assert len(once(story, *[JobRequest("send")] * submit.ATOMIC)) == submit.ATOMIC
-    with pytest.raises(PayloadTooLarge):
-        once(story, *[JobRequest("send")] * (submit.ATOMIC + 1), key="more")
+    assert len(once(story, *[JobRequest("send")] * ATOMIC)) == ATOMIC
+    with pytest.raises(TooManyJobs):
+        once(story, *[JobRequest("send")] * (ATOMIC + 1), key="more")
 
 
 def test_the_same_submit_from_many_at_the_same_time_makes_one_job(story: Story) -> None:

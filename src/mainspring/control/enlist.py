@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from mainspring.control import submit
-from mainspring.control.submit import ATOMIC, MOST_PER_SUBMIT
+from mainspring.control.submit import MOST_PER_SUBMIT
 from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.ids import JobId, LaneId
-from mainspring.domain.job import JobRequest, Receipt
-from mainspring.errors import PayloadTooLarge
+from mainspring.domain.job import ATOMIC, JobRequest, Receipt
+from mainspring.errors import TooManyJobs
 from mainspring.store import Store, Transaction, catalog
 from mainspring.store.catalog import Ground
 from mainspring.transitions.born import born
@@ -28,7 +28,7 @@ def enlist(
     ``submit`` does; InvalidOption for a connection that can't be used; and what the caller's driver raises, as it is.
     """
     if len(requests) > MOST_PER_SUBMIT:
-        raise PayloadTooLarge("The number of jobs in one submit", len(requests), MOST_PER_SUBMIT)
+        raise TooManyJobs(len(requests), MOST_PER_SUBMIT)
     while True:
         prepared = submit.prepared(store, requests)
         grounds = store.read(partial(_found, prepared=prepared)) or store.write(partial(_made, prepared=prepared))

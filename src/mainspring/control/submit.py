@@ -13,24 +13,22 @@ from typing import NamedTuple
 import msgspec
 
 from mainspring.domain.ids import JobId, LaneId
-from mainspring.domain.job import JobRequest, Receipt
+from mainspring.domain.job import ATOMIC, JobRequest, Receipt
 from mainspring.domain.uniqueness import checked_key
 from mainspring.errors import (
     IdempotencyKeyReused,
+    InvalidInput,
     InvalidJson,
     KeyHeld,
-    PayloadTooLarge,
     StoreError,
+    TooManyJobs,
+    UnknownTask,
 )
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, catalog, keys
 from mainspring.store.catalog import Ground
 from mainspring.transitions.born import born
 from mainspring.transitions.prepared import Prepared, birth, declared_of, find, prepare
-
-ATOMIC = 2_000
-"""Jobs of one submit that are stored all or none; more go in transactions of this size, so that none holds the lock
-for longer than about 50 ms."""
 
 MOST_PER_SUBMIT = 1_000_000
 
@@ -52,7 +50,8 @@ def submit(
 ) -> list[Receipt]:
     """Store the jobs and answer which they are once the commits are durable.
 
-    All are checked before the first is stored; up to ATOMIC jobs are stored all or none. ``idempotency_key``: the same
+    All are checked before the first is stored; up to ATOMIC jobs are stored all or none. An error that is about one of
+    them has its ``index``. ``idempotency_key``: the same
     requests with the same key are stored once in 24 hours, and get the same answer; up to ATOMIC jobs. Raises
     UnknownTask, InvalidParameters, InvalidOption, InvalidText, InvalidJson, PayloadTooLarge; KeyHeld;
     IdempotencyKeyReused for other requests with this key; StoreError, which says how many were stored before where that
@@ -60,7 +59,7 @@ def submit(
     """
     most = MOST_PER_SUBMIT if idempotency_key is None else ATOMIC
     if len(requests) > most:
-        raise PayloadTooLarge("The number of jobs in one submit", len(requests), most)
+        raise TooManyJobs(len(requests), most)
     once = None if idempotency_key is None else _once(idempotency_key, requests)
     told = None if once is None else store.read(lambda tx: _told(tx, once))
     while told is None:
@@ -95,17 +94,36 @@ def _told(tx: Transaction, once: _Once) -> list[Receipt] | None:
 
 
 def prepared(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:
-    """Check the requests; nothing is written.
+    """Check the requests in their order; nothing is written. An error has the ``index`` of the first that is wrong.
 
     Declarations that this process has seen are taken from memory, which saves a look; the transaction checks them.
     """
-    names = {request.task for request in requests}
-    texts = {name: store.declarations[name] for name in names if name in store.declarations}
+    names = dict.fromkeys(request.task for request in requests)
+    texts: dict[str, str | UnknownTask] = {
+        name: store.declarations[name] for name in names if name in store.declarations
+    }
     if len(texts) < len(names):
-        texts = store.read(lambda tx: {name: find(tx, name) for name in names})
-    declared = {name: declared_of(text) for name, text in texts.items()}
+        texts = store.read(lambda tx: {name: _found(tx, name) for name in names})
+    declared = {name: declared_of(text) for name, text in texts.items() if isinstance(text, str)}
     store.declarations.update((one.task.name, one.text) for one in declared.values())
-    return [prepare(request, declared[request.task]) for request in requests]
+    checked = []
+    for index, request in enumerate(requests):
+        try:
+            unknown = texts[request.task]
+            if isinstance(unknown, UnknownTask):
+                raise unknown
+            checked.append(prepare(request, declared[request.task]))
+        except InvalidInput as error:
+            error.index = index
+            raise
+    return checked
+
+
+def _found(tx: Transaction, name: str) -> str | UnknownTask:
+    try:
+        return find(tx, name)
+    except UnknownTask as unknown:
+        return unknown
 
 
 def _stored(
@@ -126,7 +144,9 @@ def _stored(
                 return None
             store.news_bell.ring()
             receipts += born_now
-    except (StoreError, KeyHeld) as error:
+    except (StoreError, InvalidInput, KeyHeld) as error:
+        if error.index is not None:
+            error.index += len(receipts)
         if receipts:
             first, last = receipts[0].job, receipts[-1].job
             error.message += (

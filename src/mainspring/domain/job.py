@@ -12,6 +12,10 @@ from mainspring.domain.ids import JobId
 from mainspring.domain.states import State
 
 PAYLOAD_LIMIT = 1_048_576
+ATOMIC = 2_000
+"""Jobs of one submit that are stored all or none; more go in transactions of this size, so that none holds the lock
+for longer than about 50 ms."""
+
 PRIORITY_FIRST, PRIORITY_DEFAULT, PRIORITY_LAST = -1000, 5, 1000
 
 

@@ -4,7 +4,7 @@ MainspringError
 ├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
 │  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
 │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
-│  ├─ IdempotencyKeyReused  PayloadTooLarge 413
+│  ├─ IdempotencyKeyReused  PayloadTooLarge 413  TooManyJobs 413
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
 ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue
@@ -43,6 +43,7 @@ from mainspring.errors.invalid import (
     NotYetSupported,
     PayloadTooLarge,
     RequestTimeout,
+    TooManyJobs,
     UnknownTask,
     UnsupportedMediaType,
     WrongUse,
@@ -146,6 +147,7 @@ __all__ = [
     "StoreReadOnly",
     "StoreUnreachable",
     "TooBusy",
+    "TooManyJobs",
     "UnknownJob",
     "UnknownQueue",
     "UnknownTask",

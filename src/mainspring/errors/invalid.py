@@ -128,6 +128,20 @@ class PayloadTooLarge(InvalidInput):
         )
 
 
+class TooManyJobs(InvalidInput):
+    """More jobs in one submit than it may have."""
+
+    code = "too_many_jobs"
+    http_status = 413
+
+    def __init__(self, count: int, most: int) -> None:
+        super().__init__(
+            f"There are {count:,} jobs in one submit; it may have {most:,}.",
+            remedy=f"Submit them {most:,} at a time.",
+            field="jobs",
+        )
+
+
 class IdempotencyKeyReused(InvalidInput):
     """The key came with another submit before, so one of the two is a mistake."""
 

@@ -10,7 +10,8 @@ class MainspringError(Exception):
     """Base of every error of this package.
 
     ``code``: stable name; ``http_status`` and ``exit_status``: what REST and the CLI answer; ``remedy``: what to do,
-    or an empty text; ``field``: the part of the request that was wrong, or an empty text.
+    or an empty text; ``field``: the part of the request that was wrong, or an empty text; ``index``: which of several
+    things that were asked for at once, counted from 0, or None where it is about all.
     """
 
     code = "mainspring_error"
@@ -22,6 +23,7 @@ class MainspringError(Exception):
         self.message = message
         self.remedy = remedy
         self.field = field
+        self.index: int | None = None
 
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".strip()

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from mainspring.clock import Instant, instant
-from mainspring.domain.job import JobFilter, JobRequest
+from mainspring.domain.job import ATOMIC, JobFilter, JobRequest
 from mainspring.domain.parameters import loads_strict
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import State
@@ -24,6 +24,7 @@ from mainspring.errors import (
     InvalidParameters,
     MalformedJson,
     NotYetSupported,
+    TooManyJobs,
     near,
 )
 from mainspring.server.exchange import Asked
@@ -41,13 +42,44 @@ LATER = frozenset(
 
 _FIELDS = tuple(field for field in JobRequest.__struct_fields__ if field not in LATER)
 _STATES = tuple(state.value for state in State if state is not State.NEW)
+_BATCH = 'Send a list of jobs, such as [{"task": "..."}, {"task": "..."}], or {"jobs": [...]}.'
 _PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<path>.*)`")
 _PLUS_LOST = re.compile(r" (?=\d\d:?\d\d$)")
 
 
 def job_request(asked: Asked) -> JobRequest:
     """The body of a submit. Raises InvalidInput and its kinds."""
-    body = _object(asked.body)
+    return _job_request(_object(asked.body))
+
+
+def job_requests(asked: Asked) -> list[JobRequest]:
+    """The body of a batch: a list of submits, bare or as ``jobs``. Raises InvalidInput and its kinds with an index."""
+    if not asked.body:
+        raise MalformedJson("The body is empty.", remedy=_BATCH, field="body")
+    body = _value(asked.body)
+    if isinstance(body, dict):
+        for name in body:
+            if name != "jobs":
+                raise InvalidOption(f"A batch has no field {name[:80]!r}.", remedy=_BATCH, field=name[:80])
+        body = body.get("jobs")
+    if not isinstance(body, list) or not body:
+        told = "an empty array" if body == [] else _kind(body)
+        raise InvalidJson(f"The jobs of the batch are {told}; they must be a list of at least one.", field="jobs")
+    if len(body) > ATOMIC:
+        raise TooManyJobs(len(body), ATOMIC)
+    requests = []
+    for index, one in enumerate(body):
+        try:
+            if not isinstance(one, dict):
+                raise InvalidJson(f"A job is {_kind(one)}; it must be an object.", field="body")
+            requests.append(_job_request(one))
+        except InvalidInput as error:
+            error.index = index
+            raise
+    return requests
+
+
+def _job_request(body: dict[str, Any]) -> JobRequest:
     for name in body:
         if name in LATER:
             raise NotYetSupported(name)
@@ -103,15 +135,19 @@ def job_filter(asked: Asked) -> JobFilter:
 def _object(body: bytes) -> dict[str, Any]:
     if not body:
         raise MalformedJson("The body is empty.", remedy='Send a JSON object, such as {"task": "..."}.', field="body")
+    value = _value(body)
+    if not isinstance(value, dict):
+        raise InvalidJson(f"The body is {_kind(value)}; it must be an object.", field="body")
+    return value
+
+
+def _value(body: bytes) -> Any:
     try:
-        value = loads_strict(body, "body")
+        return loads_strict(body, "body")
     except InvalidJson as error:
         if isinstance(error.__cause__, ValueError):  # the reader could not make sense of it at all
             raise MalformedJson(error.message, remedy="Check it with a JSON formatter.", field="body") from error
         raise
-    if not isinstance(value, dict):
-        raise InvalidJson(f"The body is {_kind(value)}; it must be an object.", field="body")
-    return value
 
 
 def _misfit(text: str) -> InvalidInput:

@@ -17,9 +17,11 @@ def problem(error: MainspringError) -> Answer:
         "type": f"{_TYPE}{error.code}",
         "title": error.code.replace("_", " ").capitalize(),
         "status": error.http_status,
-        "detail": error.message,
+        "detail": error.message if error.index is None else f"Item {error.index}: {error.message}",
         "code": error.code,
     }
+    if error.index is not None:
+        document["index"] = error.index
     if error.field:
         document["field"] = error.field
     if error.remedy:

@@ -23,7 +23,7 @@ _TRIES = 5
 def born(tx: Transaction, births: Sequence[Birth], actor: str) -> list[Receipt]:
     """Store the jobs, all in this transaction, and answer in order which job each birth led to.
 
-    Raises KeyHeld for a unique key that another job holds and that was to be free.
+    Raises KeyHeld for a unique key that another job holds and that was to be free; it has the ``index`` of the birth.
     """
     if not births:
         return []
@@ -31,7 +31,7 @@ def born(tx: Transaction, births: Sequence[Birth], actor: str) -> list[Receipt]:
         return [Receipt(job) for job in jobs.insert(tx, births, actor)]
     ids = jobs.new_ids(tx, len(births))
     leads, wanted = _within(births, ids)
-    held = _settled(tx, wanted, actor) if wanted else {}
+    held = _settled(tx, wanted, ids, actor) if wanted else {}
     stored = [
         (birth, job)
         for birth, job in zip(births, ids, strict=True)
@@ -51,7 +51,7 @@ def _within(births: Sequence[Birth], ids: Sequence[JobId]) -> tuple[dict[JobId, 
     """Births of one submit with the same key: by id the one that is stored in its place, and who wants which key."""
     leads = {job: job for job in ids}
     wanted: dict[Key, Wanted] = {}
-    for birth, job in zip(births, ids, strict=True):
+    for index, (birth, job) in enumerate(zip(births, ids, strict=True)):
         if birth.hold is None:
             continue
         key = (birth.task, birth.hold.key)
@@ -59,18 +59,20 @@ def _within(births: Sequence[Birth], ids: Sequence[JobId]) -> tuple[dict[JobId, 
         if earlier is None or birth.hold.on_conflict == "replace":
             wanted[key] = Wanted(job, birth.hold)
         elif birth.hold.on_conflict == "reject":
-            raise InvalidOption(
+            doubled = InvalidOption(
                 f"Two jobs of this submit have the unique key {birth.hold.key!r}.",
                 remedy="Leave one out, or choose on_conflict='return'.",
                 field="unique",
             )
+            doubled.index = index
+            raise doubled
     for birth, job in zip(births, ids, strict=True):
         if birth.hold is not None:
             leads[job] = wanted[birth.task, birth.hold.key].job
     return leads, dict(sorted(wanted.items()))  # one order for all, so that none waits for another in a ring
 
 
-def _settled(tx: Transaction, wanted: dict[Key, Wanted], actor: str) -> dict[Key, JobId]:
+def _settled(tx: Transaction, wanted: dict[Key, Wanted], ids: Sequence[JobId], actor: str) -> dict[Key, JobId]:
     """Take the keys; the holders of those that are given back to the submitter as they are."""
     held: dict[Key, JobId] = {}
     open_ = dict(wanted)
@@ -80,7 +82,12 @@ def _settled(tx: Transaction, wanted: dict[Key, Wanted], actor: str) -> dict[Key
         free: dict[Key, tuple[Wanted, JobId]] = {}
         for holder in keys.look(tx, open_) if open_ else ():
             key = (holder.task, holder.key)
-            if holder.released or _replaced(tx, open_[key], holder, actor):
+            try:
+                room = holder.released or _replaced(tx, open_[key], holder, actor)
+            except KeyHeld as error:
+                error.index = ids.index(open_[key].job)
+                raise
+            if room:
                 free[key] = open_[key], holder.job
             elif open_[key].hold.on_conflict == "return":
                 held[key] = holder.job

@@ -5,8 +5,8 @@ from __future__ import annotations
 from mainspring.client import Client
 from mainspring.client.wire import attempt_wire, event_wire, job_wire, logline_wire
 from mainspring.domain.job import Job
-from mainspring.errors import InvalidInput, NotYetSupported
-from mainspring.server.decode import FILTERS, job_filter, job_request, no_fields
+from mainspring.errors import InvalidInput, MainspringError, NotYetSupported
+from mainspring.server.decode import FILTERS, job_filter, job_request, job_requests, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.pages import job_page
 
@@ -25,6 +25,7 @@ class JobRoutes:
         """The routes of this noun."""
         return [
             Entry("POST", _JOBS, Access.CHANGE, self.submit),
+            Entry("POST", f"{_JOBS}/batch", Access.CHANGE, self.submit_batch),
             Entry("GET", _JOBS, Access.READ, self.listed, FILTERS),
             Entry("GET", _JOB, Access.READ, self.one),
             Entry("GET", f"{_JOB}/attempts", Access.READ, self.attempts),
@@ -37,9 +38,20 @@ class JobRoutes:
     def submit(self, asked: Asked) -> Answer:
         """A new job, once it is durable; or the one that holds the unique key."""
         key = asked.headers.get("idempotency-key")
-        (receipt,) = self._client.submit([job_request(asked)], idempotency_key=key)
+        try:
+            (receipt,) = self._client.submit([job_request(asked)], idempotency_key=key)
+        except MainspringError as error:
+            error.index = None  # there is no list that it could be in
+            raise
         job = self._client.job(receipt.job)
         return _created(job) if receipt.new else Answer(200, job_wire(job), _location(job))
+
+    def submit_batch(self, asked: Asked) -> Answer:
+        """All jobs of a list, once they are durable, or none."""
+        key = asked.headers.get("idempotency-key")
+        receipts = self._client.submit(job_requests(asked), idempotency_key=key)
+        items = [{"id": one.job, "new": one.new} for one in receipts]
+        return Answer(201 if any(one.new for one in receipts) else 200, {"items": items, "next": None})
 
     def listed(self, asked: Asked) -> Answer:
         """A page of jobs, newest first."""

@@ -69,6 +69,14 @@ def test_an_unknown_queue_is_not_found_and_a_near_name_is_told(server: Serving) 
         assert "shop" in problem(answer)["remedy"]
 
 
+def test_a_limit_or_a_note_makes_a_queue_known(server: Serving) -> None:
+    queue = change(server, "night.bulk", limit=2, note="from the first job on")
+    assert (queue["name"], queue["limit"], queue["paused"], queue["queued"]) == ("night.bulk", 2, False, 0)
+    assert change(server, "night.bulk", paused=True)["paused"] is True
+    answer = server.http.patch(f"{API}/queues/no%20such", json={"limit": 2})
+    assert (answer.status_code, problem(answer)["code"]) == (422, "invalid_task")
+
+
 def test_a_worker_is_drained_by_its_id(server: Serving, worker: HandWorker) -> None:
     found = server.http.get(f"{API}/workers/{worker.id}").json()
     assert (found["id"], found["state"], found["outdated"]) == (worker.id, "active", False)

@@ -15,7 +15,7 @@ from mainspring.domain.states import Outcome, State
 from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimer, Claims
 from mainspring.engine.held import Limits, Room, RunnerView
-from mainspring.errors import InvalidOption, InvalidText, UnknownQueue
+from mainspring.errors import InvalidOption, InvalidTask, InvalidText, UnknownQueue
 from mainspring.store import Store, Transaction, lanes
 from mainspring.store.lanes import Map
 from mainspring.transitions.ended import Report, end
@@ -92,6 +92,30 @@ def test_a_queue_that_nobody_has_named_is_unknown_and_a_near_name_is_told(story:
         change(story, "mial", paused=True)
     with pytest.raises(UnknownQueue):
         queues.one(story.store, "nothing-like-it")
+
+
+def test_a_limit_or_a_note_makes_a_queue_known_so_that_it_holds_for_its_first_job(story: Story) -> None:
+    assert change(story, "night", limit=1) == Queue("night", 1)
+    assert change(story, "bulk", limit=None) == Queue("bulk"), "even where it says no more than that"
+    assert [queue.name for queue in queues.listed(story.store)] == ["bulk", "mail", "night", "shop"]
+    story.submit_many([JobRequest("send", queue="night")] * 3)
+    assert len(claim(story).jobs) == 1
+    assert change(story, "bulk", paused=True).paused_by == "ann"
+    story.submit("send", queue="bulk")
+    assert claim(story).jobs == []
+
+
+def test_what_makes_no_queue_known(story: Story) -> None:
+    before = story.dump()
+    for values in ({"paused": True}, {"paused": False, "note": "x"}, {}):
+        with pytest.raises(UnknownQueue, match="queue set"):
+            change(story, "night", **values)
+    with pytest.raises(InvalidTask):
+        change(story, "no such", limit=1)
+    with pytest.raises(InvalidOption):
+        change(story, "night", limit=0)
+    assert [queue.name for queue in queues.listed(story.store)] == ["mail", "shop"]
+    assert story.dump()["queue"] == before["queue"]
 
 
 # --- what holds for claims --------------------------------------------------------------------------------------------

@@ -89,6 +89,14 @@ def test_a_limit_is_set_and_taken_away(cli: CommandLine):
     assert cli("queue", "set", "fleet", "--limit", "none", "--json").answer["limit"] is None
 
 
+def test_a_limit_can_be_set_before_anything_has_named_the_queue(cli: CommandLine):
+    assert (
+        cli("queue", "set", "night", "--limit", "2").out
+        == "queue night is open; 0 jobs queued, 0 running of at most 2\n"
+    )
+    assert {queue["name"]: queue["limit"] for queue in cli("queues", "--json").answer} == {"fleet": None, "night": 2}
+
+
 @pytest.mark.parametrize(
     ("words", "status", "code"),
     [

@@ -61,7 +61,10 @@ def set_(
     note: Note = None,
     access: Access = of.DEFAULT,
 ) -> int:
-    """Set how many jobs of a queue may run at once, counted over all workers, or its note."""
+    """Set how many jobs of a queue may run at once, counted over all workers, or its note.
+
+    A queue that no task or job has named yet is made known by it, so that its limit holds for the first job.
+    """
     if limit is None and note is None:
         raise InvalidOption("Nothing was given to set.", remedy="Give --limit N, --limit none or --note TEXT.")
     return _change(name, QueueChange(limit=_limit(limit), note=_given(note)), access)

@@ -105,7 +105,10 @@ class Client(Protocol):
         ...
 
     def change_queue(self, name: str, change: QueueChange) -> Queue:
-        """Pause or resume a queue, set its limit or its note. Raises UnknownQueue, InvalidOption, InvalidText."""
+        """Pause or resume a queue, set its limit or its note; these two make a queue known that nobody has named.
+
+        Raises UnknownQueue, InvalidOption, InvalidText, InvalidTask.
+        """
         ...
 
     def await_news(self, timeout: Duration) -> None:

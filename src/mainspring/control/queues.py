@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from mainspring.domain.queue import Queue, QueueChange, changed
+from mainspring.domain.task import checked_name
 from mainspring.errors import UnknownQueue
 from mainspring.store import Store, Transaction, catalog, queues, workers
 
@@ -18,13 +21,22 @@ def one(store: Store, name: str) -> Queue:
 
 
 def change(store: Store, name: str, wanted: QueueChange, *, actor: str) -> Queue:
-    """Change what is said of a queue; workers hold to it with their next claim. Raises UnknownQueue, InvalidOption."""
-    one(store, name)
+    """Change what is said of a queue; workers hold to it with their next claim.
+
+    A limit or a note alone makes a queue known that nobody has named. A pause or a resume does not: it is often typed
+    in haste, and a misspelt one would be taken for done. Raises UnknownQueue, InvalidOption, InvalidTask for a new name
+    that can't be one.
+    """
 
     def work(tx: Transaction) -> None:
-        rule = queues.rule(tx, name)
+        known = _names(tx)
+        if name not in known:
+            if wanted.paused is not UNSET or wanted == QueueChange():
+                raise UnknownQueue(name, known)
+            checked_name(name, "Queue")
+        rule = queues.rule_to_change(tx, name)
         new = changed(rule, wanted, by=actor, now=tx.now)
-        if new != rule:
+        if new != rule or name not in known:
             queues.put_rule(tx, name, new)
 
     store.write(work, rings=store.work_bell)
@@ -38,10 +50,14 @@ def _all(tx: Transaction) -> list[Queue]:
 
 
 def _one(tx: Transaction, name: str) -> Queue:
-    known = _named_elsewhere(tx).union(queues.names(tx))
+    known = _names(tx)
     if name not in known:
         raise UnknownQueue(name, known)
     return queues.one(tx, name)
+
+
+def _names(tx: Transaction) -> set[str]:
+    return _named_elsewhere(tx).union(queues.names(tx))
 
 
 def _named_elsewhere(tx: Transaction) -> set[str]:

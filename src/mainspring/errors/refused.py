@@ -40,8 +40,9 @@ class UnknownQueue(NotFound):
 
     def __init__(self, name: str, known: Iterable[str] = ()) -> None:
         known = sorted(known)
-        listed = f"There are: {', '.join(known[:10])}." if known else "A task or a job names one."
-        super().__init__(f"unknown queue {name!r}", remedy=near(name, known) or listed, field="name")
+        remedy = near(name, known) or (f"There are: {', '.join(known[:10])}." if known else "")
+        made = "A task, a job, or a limit or note names a new one: mainspring queue set NAME --limit N"
+        super().__init__(f"unknown queue {name!r}.", remedy=f"{remedy} {made}".strip(), field="name")
 
 
 class Conflict(MainspringError):

@@ -23,15 +23,18 @@ def one(tx: Transaction, name: str) -> Queue:
     return Queue(*tx.rows("queue/one", queue=name)[0])
 
 
-def rule(tx: Transaction, name: str) -> Rule:
-    """What operators have said of a queue."""
+def rule_to_change(tx: Transaction, name: str) -> Rule:
+    """What operators have said of a queue; nobody else changes it until this transaction has ended.
+
+    Claims by what was said before take nothing from now on.
+    """
+    tx.rows("queue/rules_change")
     found = tx.row("queue/rule", queue=name)
     return Rule() if found is None else Rule(*found)
 
 
 def put_rule(tx: Transaction, name: str, wanted: Rule) -> None:
-    """Say this of a queue. Claims by what was said before take nothing from now on."""
-    tx.rows("queue/rules_change")
+    """Say this of a queue whose rule was read to be changed."""
     tx.rows(
         "queue/put",
         queue=name,

@@ -219,8 +219,8 @@ def test_a_client_that_hangs_up_half_way_changes_nothing(server: Serving) -> Non
 def test_no_route_is_outside_the_gate(server: Serving, store: Store) -> None:
     """Every route that there is, by its table: a new one can't be forgotten here."""
     client = DirectClient(store)
-    sweeper = Drive(Sweep(store, store.clock, SECOND), store.clock, lambda _: None)
-    entries = routes(client, Health(sweeper, store.clock, lambda: None, client.workers))
+    sweeper = Drive("sweeper", Sweep(store, store.clock, SECOND), store.clock, lambda _: None)
+    entries = routes(client, Health([sweeper], store.clock, lambda: None, client.workers))
     assert len(entries) >= 12
     own = f"Host: 127.0.0.1:{server.port}"
     for entry in entries:

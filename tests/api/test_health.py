@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 
 import pytest
 
-from mainspring.clock import SECOND, Clock, Duration, Instant
+from mainspring.clock import MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.engine.drive import Drive
 from mainspring.errors import StoreCorrupt
 from mainspring.server.health import LOOP_PATIENCE, Health
@@ -32,15 +33,16 @@ class Moved:
 class Turns:
     """A loop that turns as often as it is told, and may fail."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, name: str, clock: Clock, pause: Duration = SECOND) -> None:
         self.error: Exception | None = None
+        self._pause = pause
         self._stop = threading.Event()
-        self.drive = Drive(self, clock, lambda _: self._stop.set())
+        self.drive = Drive(name, self, clock, lambda _: self._stop.set())
 
     def turn(self) -> Duration:
         if self.error is not None:
             raise self.error
-        return SECOND
+        return self._pause
 
     def once(self) -> None:
         self._stop.clear()
@@ -50,8 +52,8 @@ class Turns:
 @pytest.fixture
 def health() -> Iterator[tuple[Moved, Turns, Health]]:
     clock = Moved()
-    turns = Turns(clock)
-    made = Health(turns.drive, clock, lambda: None, list)
+    turns = Turns("sweeper", clock)
+    made = Health([turns.drive], clock, lambda: None, list)
     yield clock, turns, made
     made.close()
 
@@ -61,7 +63,7 @@ def test_a_loop_may_be_slow_and_not_stand(health: tuple[Moved, Turns, Health]) -
     clock.at += LOOP_PATIENCE
     assert made.fit()["sweeper"] == (True, "ok")
     clock.at += SECOND
-    assert made.fit()["sweeper"] == (False, "has not turned for 11 s")
+    assert made.fit()["sweeper"] == (False, "should have turned 11 s ago")
     assert made.ready()["sweeper"][0] is False
     turns.once()
     assert made.fit()["sweeper"] == (True, "ok")
@@ -75,10 +77,62 @@ def test_a_loop_that_fails_again_and_again_is_red_with_its_error(health: tuple[M
         clock.at += SECOND
     fine, said = made.fit()["sweeper"]
     assert not fine
-    assert said == "has not turned for 12 s: main.db is not a sound database."
+    assert said == "should have turned 12 s ago: main.db is not a sound database."
     turns.error = None
     turns.once()
     assert made.fit()["sweeper"] == (True, "ok")
+
+
+def test_every_loop_is_looked_at_by_what_it_said_of_its_next_turn() -> None:
+    clock = Moved()
+    often, seldom = Turns("sweeper", clock), Turns("retention", clock, Duration(10 * MINUTE))
+    made = Health([often.drive, seldom.drive], clock, lambda: None, list)
+    often.once()
+    seldom.once()
+    for _ in range(600):
+        clock.at += SECOND
+        often.once()
+        assert all(fine for fine, _ in made.fit().values())
+    seldom.error = ValueError("a row that it does not understand")
+    seldom.once()
+    clock.at += 11 * SECOND
+    often.once()
+    for checks in (made.fit(), made.ready()):
+        assert checks["sweeper"] == (True, "ok")
+        assert checks["retention"] == (
+            False,
+            "should have turned 11 s ago: ValueError: a row that it does not understand",
+        )
+    made.close()
+
+
+def test_a_loop_that_fails_says_so_in_the_log_once_and_now_and_then(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    clock = Moved()
+    turns = Turns("retention", clock)
+
+    def said() -> list[str]:
+        lines = [f"{record.name}: {record.getMessage()}" for record in caplog.records]
+        caplog.clear()
+        return lines
+
+    turns.error = StoreCorrupt("main.db is not a sound database.")
+    turns.once()
+    assert said() == ["mainspring.retention: main.db is not a sound database. Trying again in 0.1 s."]
+    for _ in range(30):
+        turns.once()
+        clock.at += SECOND
+    assert said() == [], "it is known"
+    clock.at += 31 * SECOND
+    turns.once()
+    assert len(said()) == 1
+    turns.error = ValueError("another")
+    turns.once()
+    assert caplog.records[0].exc_info is not None, "what nobody expected comes with its place"
+    said()
+    turns.error = None
+    turns.once()
+    assert said() == ["mainspring.retention: turns again"]
 
 
 def test_a_store_that_refuses_is_red_with_its_error() -> None:
@@ -86,6 +140,6 @@ def test_a_store_that_refuses_is_red_with_its_error() -> None:
         raise StoreCorrupt("main.db is not a sound database.", remedy="Restore a backup.")
 
     clock = Moved()
-    made = Health(Turns(clock).drive, clock, refuse, list)
+    made = Health([Turns("sweeper", clock).drive], clock, refuse, list)
     assert made.fit()["store"] == (False, "main.db is not a sound database. Restore a backup.")
     made.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -148,7 +149,7 @@ def test_health_is_green_at_once_and_ready_once_a_worker_has_reported_its_tasks(
     serving = start().wait_until_up()
     assert serving.http.get("/healthz").json() == {
         "status": "ok",
-        "checks": {"store": "ok", "sweeper": "ok"},
+        "checks": {"store": "ok", "sweeper": "ok", "retention": "ok"},
         "reason": None,
     }
     before = serving.http.get("/readyz")
@@ -200,6 +201,22 @@ def test_the_server_clears_ended_jobs_that_are_old_enough_by_itself(start: Start
     young = serving.submit()["id"]
     assert eventually(lambda: serving.http.get(f"/api/v1/jobs/{old}").status_code == 404)
     assert serving.job(young)["state"] == "queued"
+
+
+def test_a_loop_that_fails_says_so_in_the_log_of_the_server(start: Start, tmp_path: Path) -> None:
+    past = HandClock(Instant(SystemClock().now() - 400 * DAY))
+    store = Store.open(f"sqlite:///{tmp_path}/main.db", clock=past)
+    HandWorker(store).arrive()
+    for number in submit(store, [JobRequest("echo")] * 2, actor="client"):
+        DirectClient(store).cancel(number.job)
+        past.forward()
+    store.close()
+    stranger = sqlite3.connect(tmp_path / "main.db", isolation_level=None)
+    stranger.execute("create trigger stranger before delete on job begin select raise(abort, 'hands off'); end")
+    stranger.close()
+    serving = start().wait_until_up()
+    eventually(lambda: re.search(r"retention.*hands off.*Trying again in 0\.1 s\.", serving.said))
+    assert serving.http.get("/healthz").status_code == 200, "for 10 s it may come right by itself"
 
 
 def test_a_retry_is_brought_forward_without_any_worker(start: Start) -> None:

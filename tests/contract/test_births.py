@@ -74,7 +74,7 @@ def test_ids_are_given_in_order_and_never_twice(story: Story) -> None:
 
 def test_nothing_is_stored_of_a_submit_of_which_one_job_is_wrong(story: Story) -> None:
     before = story.dump()
-    wrong = [
+    wrong: list[tuple[JobRequest, type[MainspringError]]] = [
         (JobRequest("sned"), UnknownTask),
         (JobRequest("send", priority=1001), InvalidOption),
         (JobRequest("send", {"a": "nul \0 in it"}), InvalidText),

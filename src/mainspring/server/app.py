@@ -54,10 +54,11 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
         store = Store.open(database)
         stack.callback(store.close)
         sweep = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
-        drive = _driven(sweep, "sweep", store.clock, stack)
-        _driven(Retention(store, store.clock, keep_of(settings)), "retention", store.clock, stack)
+        retention = Retention(store, store.clock, keep_of(settings))
+        turns = {"sweeper": sweep, "retention": retention}
+        loops = [_driven(name, turn, store.clock, stack) for name, turn in turns.items()]
         client = DirectClient(store)
-        health = Health(drive, store.clock, lambda: store.write(mark), client.workers)
+        health = Health(loops, store.clock, lambda: store.write(mark), client.workers)
         stack.callback(health.close)
         web = Web(routes(client, health), listener.getsockname()[1], store.chance)
         stack.callback(web.close)
@@ -73,10 +74,10 @@ def routes(client: Client, health: Health) -> list[Entry]:
     return [front_page(entries), *entries]
 
 
-def _driven(turn: Turn, name: str, clock: Clock, stack: ExitStack) -> Drive:
+def _driven(name: str, turn: Turn, clock: Clock, stack: ExitStack) -> Drive:
     """A loop on a thread of its own, ended with the stack."""
     stop = threading.Event()
-    drive = Drive(turn, clock, lambda length: stop.wait(seconds(length)))
+    drive = Drive(name, turn, clock, lambda length: stop.wait(seconds(length)))
     thread = threading.Thread(target=drive.run, args=(stop.is_set,), name=f"mainspring-{name}")
     thread.start()
     stack.callback(thread.join)

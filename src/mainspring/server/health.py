@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ from mainspring.engine.drive import Drive
 from mainspring.errors import MainspringError
 
 LOOP_PATIENCE = Duration(10 * SECOND)
-"""A loop that has not come to the end of a turn for so long makes health red."""
+"""A loop whose turn is overdue by so long makes health red."""
 
 STORE_PATIENCE = Duration(2 * SECOND)
 
@@ -26,16 +26,16 @@ T = TypeVar("T")
 
 
 class Health:
-    """Looks at the sweeper's loop and at the store.
+    """Looks at every loop of the server, each a check under its own name, and at the store.
 
     ``write``: a real durable write, which fails where a submit would (a full disk is not seen by less); it raises then.
     A store that hangs must not hang its doctor, so what asks it runs on a thread of its own.
     """
 
     def __init__(
-        self, sweeper: Drive, clock: Clock, write: Callable[[], object], workers: Callable[[], list[Worker]]
+        self, loops: Sequence[Drive], clock: Clock, write: Callable[[], object], workers: Callable[[], list[Worker]]
     ) -> None:
-        self._sweeper = sweeper
+        self._loops = loops
         self._clock = clock
         self._write = write
         self._workers = workers
@@ -46,7 +46,7 @@ class Health:
     def fit(self) -> Verdict:
         """The checks of /healthz."""
         store, refusal = self._ask(self._try_write)
-        return {"store": _with(store, refusal), "sweeper": self._loop()}
+        return {"store": _with(store, refusal)} | self._turning()
 
     def ready(self) -> Verdict:
         """The checks of /readyz."""
@@ -58,7 +58,7 @@ class Health:
             said = (True, f"live: {len(able)}; tasks that they run: {len(tasks)}")
         else:
             said = (False, _why_none(known))
-        return {"store": _with(asked, refusal), "sweeper": self._loop(), "workers": said}
+        return {"store": _with(asked, refusal)} | self._turning() | {"workers": said}
 
     def close(self) -> None:
         """Ask nothing more."""
@@ -77,12 +77,8 @@ class Health:
             self._written_at = self._clock.monotonic()
         return self._refusal
 
-    def _loop(self) -> tuple[bool, str]:
-        still = Duration(self._clock.monotonic() - self._sweeper.last_turn)
-        if still <= LOOP_PATIENCE:
-            return True, "ok"
-        reason = f": {self._sweeper.error}" if self._sweeper.error else ""
-        return False, f"has not turned for {seconds(still):.0f} s{reason}"
+    def _turning(self) -> Verdict:
+        return {loop.name: _turns(loop) for loop in self._loops}
 
     def _ask(self, question: Callable[[], T]) -> tuple[tuple[bool, str], T | None]:
         asked = self._thread.submit(question)
@@ -90,10 +86,17 @@ class Health:
             return (True, "ok"), asked.result(seconds(STORE_PATIENCE))
         except TimeoutError:
             asked.cancel()
-            known = f": {self._sweeper.error}" if self._sweeper.error else ""
+            known = next((f": {loop.error}" for loop in self._loops if loop.error), "")
             return (False, f"did not answer within {seconds(STORE_PATIENCE):.0f} s{known}"), None
         except MainspringError as error:
             return (False, str(error)), None
+
+
+def _turns(loop: Drive) -> tuple[bool, str]:
+    if loop.late <= LOOP_PATIENCE:
+        return True, "ok"
+    reason = f": {loop.error}" if loop.error else ""
+    return False, f"should have turned {seconds(loop.late):.0f} s ago{reason}"
 
 
 def _with(asked: tuple[bool, str], refusal: MainspringError | None) -> tuple[bool, str]:

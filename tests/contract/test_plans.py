@@ -74,8 +74,12 @@ PLANS: dict[str, tuple[str, ...]] = {
     "log/last": ("SEARCH log USING PRIMARY KEY (job=?)",),
     "worker/beat_and_poll": (
         *("ready_order (lane=? AND (priority,due)>(?,?))", "due_at", "expiry_at", "lease_cancel"),
+        "SEARCH worker USING INTEGER PRIMARY KEY",
     ),
-    "worker/poll": ("ready_order (lane=? AND (priority,due)>(?,?))", "due_at", "expiry_at", "lease_cancel"),
+    "worker/poll": (
+        *("ready_order (lane=? AND (priority,due)>(?,?))", "due_at", "expiry_at", "lease_cancel"),
+        "SEARCH worker USING INTEGER PRIMARY KEY",
+    ),
     "worker/sweep_look": ("due_at", "expiry_at"),
 }
 """What must stand in the plan of each hot statement."""

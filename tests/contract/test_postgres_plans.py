@@ -26,7 +26,10 @@ WHOLE = (
 """Statements that read much on purpose, or are not asked while work goes on."""
 
 MAY_SCAN = dict.fromkeys(
-    ("worker/all", "worker/one", "worker/beat_and_poll", "worker/poll", "worker/sweep_look", "queue/running"),
+    (
+        *("worker/all", "worker/one", "worker/beat_and_poll", "worker/poll", "worker/sweep_look", "queue/running"),
+        *("worker/retire", "worker/forget"),
+    ),
     frozenset({"lease"}),
 )
 """As many leases as jobs run; an index would cost each renewal."""

@@ -9,17 +9,19 @@ import pytest
 from mainspring import faults
 from mainspring.clock import DAY, HOUR, Duration
 from mainspring.control import read
+from mainspring.control import workers as control_workers
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobRequest
 from mainspring.domain.logline import LogChunk
 from mainspring.domain.states import Outcome, State
+from mainspring.domain.worker import WorkerState
 from mainspring.engine.retention import ROUND, Retention
 from mainspring.errors import UnknownJob
 from mainspring.faults import FaultPoint, InjectedFault
-from mainspring.store import audit
+from mainspring.store import audit, workers
 from mainspring.store.check import Level, check
 from tests.contract.engines import Bench
-from tests.contract.stories import Story
+from tests.contract.stories import LEASE, Story
 
 KEEP = {State.SUCCEEDED: Duration(7 * DAY), State.DEAD: Duration(30 * DAY), State.CANCELLED: Duration(30 * DAY)}
 
@@ -158,3 +160,62 @@ def test_a_walk_that_is_cut_short_leaves_whole_jobs_and_the_next_goes_on(story: 
     assert Level.FAULT not in {one.level for one in check(story.store)}
     assert prune(story) == {State.SUCCEEDED: 20}
     assert not {JobId(job) for job in jobs} & left(story)
+
+
+# --- workers ----------------------------------------------------------------------------------------------------------
+
+
+def shown(story: Story) -> list[tuple[str, WorkerState]]:
+    return [(worker.name, worker.state) for worker in read.all_workers(story.store)]
+
+
+def test_a_worker_that_has_ended_is_asked_for_nothing_any_more_and_still_listed_for_a_week(story: Story) -> None:
+    last_seen = story.clock.now()
+    story.clock.forward(2 * HOUR)
+    living, stopped = story.hello("beta"), story.hello("gamma")
+    story.store.write(lambda tx: workers.beat(tx, stopped, WorkerState.STOPPED, LEASE))
+    prune(story)
+    assert [row[0] for row in story.dump()["beat"]] == [living]
+    assert shown(story) == [
+        ("gamma", WorkerState.STOPPED),
+        ("beta", WorkerState.ACTIVE),
+        ("alpha", WorkerState.LOST),
+    ]
+    assert read.all_workers(story.store)[-1].beat_at == last_seen
+    assert control_workers.one(story.store, story.worker).state is WorkerState.LOST
+    story.store.write(lambda tx: workers.beat(tx, story.worker, WorkerState.ACTIVE, LEASE))
+    assert shown(story)[-1] == ("alpha", WorkerState.ACTIVE), "it was only silent"
+    story.clock.forward(8 * DAY)
+    prune(story)
+    assert shown(story) == []
+
+
+def test_a_worker_that_holds_a_job_is_not_taken_for_ended(story: Story) -> None:
+    story.running()
+    story.clock.forward(8 * DAY)
+    prune(story)
+    assert shown(story) == [("alpha", WorkerState.LOST)]
+    assert len(story.dump()["beat"]) == 1
+
+
+def test_an_old_worker_is_kept_as_long_as_a_job_that_may_name_it(story: Story) -> None:
+    job = story.bring(State.DEAD)
+    story.clock.forward(20 * DAY)
+    newest(story)
+    prune(story)
+    assert shown(story) == []
+    assert read.job(story.store, job).worker == "alpha"
+    assert {one.worker for one in read.attempts(story.store, job)} == {"alpha"}
+    story.clock.forward(11 * DAY)
+    assert prune(story) == {State.DEAD: 1}
+    assert story.dump()["worker"] == [], "the job that is left was submitted after it had ended"
+
+
+def test_thousands_of_dead_workers_hide_no_living_one(story: Story) -> None:
+    for number in range(30):
+        story.hello(f"dead-{number}")
+    story.clock.forward(2 * HOUR)
+    story.store.write(lambda tx: workers.beat(tx, story.worker, WorkerState.ACTIVE, LEASE))
+    prune(story)
+    found = story.store.read(lambda tx: workers.all_workers(tx, 10))
+    assert (len(found), found[-1].name, found[0].name) == (11, "alpha", "dead-29")

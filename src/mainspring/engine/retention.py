@@ -1,4 +1,4 @@
-"""Retention: ended jobs go when they are old enough, in small bites between which others can write.
+"""Retention: ended jobs go when they are old enough, in small bites between which others can write; then old workers.
 
 No server is special: several may do it, and the second finds less. What it costs is bounded by the length of a bite and
 the pause behind it, whatever there is to clear.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from mainspring.clock import MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
+from mainspring.clock import HOUR, MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.ids import JobId
 from mainspring.domain.setting import Settings
 from mainspring.domain.states import State
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, retention
+from mainspring.store import Store, retention, workers
 
 ROUND = Duration(10 * MINUTE)
 """Between two looks at everything."""
@@ -29,6 +29,9 @@ _SHARE = 3
 
 _STROLL = SECOND
 """Between two looks that find nothing to clear: a large history is walked through at next to no cost."""
+
+_SILENCE = HOUR
+"""A worker that was silent for so long is not expected back; if it comes, it is welcome."""
 
 Keep = Mapping[State, Duration]
 """How long a job is kept after its end, by how it ended."""
@@ -73,6 +76,7 @@ class Retention:
             self._ahead.pop(0)
         if not self._ahead:
             self._ahead = list(self._keep)
+            self._clear_workers()
             return ROUND
         return pause
 
@@ -90,6 +94,12 @@ class Retention:
         ended = self._clock.monotonic()
         self._learn(Duration(max(between - began, ended - between)), len(jobs))
         return Duration(_SHARE * (ended - began))
+
+    def _clear_workers(self) -> None:
+        """What is asked each second must not read of all that ever were; who is named by a job that is kept stays."""
+        if not self._dry:
+            self._store.write(lambda tx: workers.retire(tx, _SILENCE))
+            self._store.write(workers.forget)
 
     def _learn(self, took: Duration, jobs: int) -> None:
         """The next bite is one that should take as long as a bite may."""

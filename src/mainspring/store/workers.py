@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mainspring.clock import Duration, Instant
+from mainspring.clock import DAY, Duration, Instant
 from mainspring.domain.ids import ClaimId, JobId, LaneId, WorkerId
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.store import rows
 from mainspring.store.transaction import Transaction
+
+LISTED = Duration(7 * DAY)
+"""How long a worker that has ended is listed, and at least kept."""
 
 
 class Hello(NamedTuple):
@@ -85,8 +88,22 @@ def set_pids(tx: Transaction, worker: WorkerId, pids: dict[str, Any]) -> None:
 
 
 def all_workers(tx: Transaction, limit: int = 1000) -> list[Worker]:
-    """Workers, newest first."""
-    return [rows.worker(row) for row in tx.rows("worker/all", limit=limit)]
+    """Workers, newest first: the living, and the newest that ended within LISTED."""
+    return [rows.worker(row) for row in tx.rows("worker/all", since=tx.now - LISTED, limit=limit)]
+
+
+def retire(tx: Transaction, silence: Duration) -> None:
+    """Write down of workers that they have ended: those that stopped, and those that were silent for so long."""
+    silent = tx.now - silence
+    tx.rows("worker/retire", silent=silent)
+    tx.rows("worker/hush", silent=silent)
+
+
+def forget(tx: Transaction) -> int:
+    """Take out workers that ended before LISTED, and before any job that is kept was submitted; how many."""
+    oldest = tx.row("retention/oldest")
+    before = tx.now - LISTED if oldest is None else min(tx.now - LISTED, oldest[0])
+    return len(tx.rows("worker/forget", before=before))
 
 
 def one(tx: Transaction, worker: int) -> Worker | None:

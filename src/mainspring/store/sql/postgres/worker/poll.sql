@@ -10,6 +10,6 @@ select
   (select count(*) || '/' || coalesce((select next from counter where name = 'rules'), 0) from lane) as lanes,
   (select coalesce(max(generation), 0) || '/' || count(*) from task where app = :app) as catalog,
   (select drain_by from worker where id = :worker) as drain_by,
-  (select coalesce(json_agg(json_build_array(queues, labels, slots) order by worker.id), '[]')::text from worker join beat on beat.worker = worker.id
+  (select coalesce(json_agg(json_build_array(queues, labels, slots) order by worker.id), '[]')::text from beat join worker on worker.id = beat.worker
     where app = :app and worker.id <> :worker and drain_at is null and beat.state = 'active' and beat.at + beat.lasts >= :now)
     as others

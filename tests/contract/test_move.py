@@ -23,7 +23,7 @@ from mainspring.errors import MoveRefused, StoreCorrupt, StoreMoved
 from mainspring.faults import FaultPoint, InjectedFault
 from mainspring.store import Store, workers
 from mainspring.store.check import Level, check
-from mainspring.store.relocate import abandon, move
+from mainspring.store.relocate import abandon, move, standing
 from mainspring.store.shelf import NOT_MOVED
 from tests import postgres
 from tests.contract.engines import Bench, PostgresBench, SqliteBench, asked
@@ -263,6 +263,27 @@ def test_a_move_that_is_given_up_leaves_the_source_as_it_was(story: Story, bench
     with pytest.raises(MoveRefused, match="half of another move"):
         move(url_of(bench), there, say=quiet)
     move(url_of(bench), ends.empty("sqlite"), say=quiet)
+
+
+def test_a_check_tells_of_a_move_under_way_or_done_at_both_ends(story: Story, bench: Bench, ends: Ends) -> None:
+    lived(story)
+    url, there = url_of(bench), ends.empty("sqlite")
+    assert standing(url).level is Level.OK
+    faults.arm(_raise_at(5))
+    try:
+        with pytest.raises(InjectedFault):
+            move(url, there, say=quiet)
+    finally:
+        faults.arm(None)
+    source, target = standing(url), standing(there)
+    assert (source.level, target.level) == (Level.WARNING, Level.WARNING)
+    assert "is being moved to" in source.text
+    assert "--abandon" in source.details[0]
+    assert "is not finished" in target.text
+    assert "same source and target" in target.details[0]
+    move(url, there, say=quiet)
+    assert "was moved to" in standing(url).text
+    assert standing(there).level is Level.OK
 
 
 def _raise_at(nth: int) -> Any:

@@ -110,6 +110,8 @@ def test_a_move_that_is_killed_goes_on_with_the_same_command_and_loses_nothing(c
         said = cli(*again, "--json")
         assert (said.status, said.error["code"]) == (5, "store_moved")
         assert "--db postgresql://" in said.error["remedy"]
+    (told,) = [one for one in cli("db", "check", "--json").answer["findings"] if one["name"] == "move"]
+    assert (told["level"], told["details"]) == ("warning", [said.error["remedy"]])
 
 
 def test_a_move_needs_a_target_and_says_so(cli: CommandLine):

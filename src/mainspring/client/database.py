@@ -43,7 +43,8 @@ def upgrade(url: str) -> list[Upgraded]:
 def examine(url: str) -> list[Finding]:
     """Everything that ``db check`` finds. Raises the StoreError of a database that can't even be opened."""
     with _opened(url) as store:
-        return check.check(store)
+        found = check.check(store)
+    return [*found, relocate.standing(url)]
 
 
 def back_up(url: str, target: Path) -> list[Path]:

@@ -55,7 +55,7 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
         stack.callback(store.close)
         sweep = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
         retention = Retention(store, store.clock, keep_of(settings))
-        turns = {"sweeper": sweep, "retention": retention}
+        turns: dict[str, Turn] = {"sweeper": sweep, "retention": retention}
         loops = [_driven(name, turn, store.clock, stack) for name, turn in turns.items()]
         client = DirectClient(store)
         health = Health(loops, store.clock, lambda: store.write(mark), client.workers)

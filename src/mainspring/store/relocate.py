@@ -15,6 +15,7 @@ import msgspec
 from mainspring.clock import MILLISECOND, Duration, SystemClock
 from mainspring.errors import MoveRefused, StoreCorrupt, StoreMoved
 from mainspring.store import Store, workers
+from mainspring.store.check import Finding, Level
 from mainspring.store.gate import Gate, refusal, telling
 from mainspring.store.shelf import Row, Shelf, Sum, Table
 
@@ -90,6 +91,16 @@ def abandon(source_url: str) -> str:
             raise refusal(gate.told)
         source.admit()
         return end.to
+
+
+def standing(url: str) -> Finding:
+    """What a check says of a move: none, under way or broken off at either end, or done."""
+    with _shelf(url) as shelf:
+        gate = shelf.gate()
+    if gate is None:
+        return Finding("move", Level.OK, "It is not on the move.")
+    told = refusal(gate.told)
+    return Finding("move", Level.WARNING, told.message, [told.remedy])
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from mainspring.domain.worker import WorkerState
 from mainspring.engine.dispatch import Dispatch
 from mainspring.engine.held import Limits, Outbox
 from mainspring.engine.timing import Timing
-from mainspring.errors import AppNotLoadable, MainspringError, ProtocolViolation, StoreError
+from mainspring.errors import STORE_AWAY, AppNotLoadable, MainspringError, ProtocolViolation, StoreError, StoreMoved
 from mainspring.faults import InjectedFault
 from mainspring.store import BINARY, Store, Transaction, catalog, workers
 from mainspring.store.bell import Listening
@@ -137,7 +137,7 @@ class Coordinator:
         dispatch.waits(self._desk.waits(dispatch.held))
         try:
             out = dispatch.turn()
-        except (InjectedFault, AppNotLoadable):
+        except (InjectedFault, AppNotLoadable, StoreMoved):
             raise
         except Exception as error:  # noqa: BLE001 - a loop outlives every fault of one turn
             self._say(f"{type(error).__name__}: {error} Trying again in {seconds(self._backoff):.1f} s.")
@@ -303,7 +303,7 @@ class Coordinator:
             if self._dispatch is None:
                 try:
                     self._dispatch = self._register(declared)
-                except StoreError as error:
+                except STORE_AWAY as error:
                     self._say(f"{type(error).__name__}: {error} Trying again in a second.")
                     return
             del self._greeted[0]

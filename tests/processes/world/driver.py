@@ -218,6 +218,13 @@ class World:
             self._client = connect(self.url)
         return self._client
 
+    def settle(self, url: str) -> None:
+        """From now on the platform is at this address."""
+        if self._client is not None:
+            self._client.close()
+        self._client = None
+        self.url = url
+
     def submit(self, task: str, /, **params: Any) -> int:
         """Submit one job of the app of ledgers; its number."""
         return self.submit_many(task, [params])[0]

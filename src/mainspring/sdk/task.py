@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, Unpack, overload
 
 import msgspec
 
@@ -112,17 +112,25 @@ class RegisteredTask(Generic[P, R, C]):
         found: C = self.function(*args, **kwargs) if together is None else self.function(**together)
         return found
 
-    def submit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+    @overload
+    def submit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]: ...
+    @overload
+    def submit(self, *args: Any, connection: object, **kwargs: Any) -> Handle[R]: ...
+    def submit(self, *args: Any, **kwargs: Any) -> Handle[R]:
         """Make a job of it, and return once the job is stored for good.
 
         ``connection``, beside the parameters: one to the PostgreSQL database of the jobs; then the job is stored in its
-        transaction, and is there when that is committed (for type checkers: ``options(connection=...)``). Raises
-        InvalidParameters (which parameter, and why), InvalidJson, InvalidText, PayloadTooLarge above 1 MiB,
-        KeyHeld (with ``options(unique=...)`` only), StoreError.
+        transaction, and is there when that is committed. A type checker leaves the parameters unchecked then;
+        ``options(connection=...).submit(...)`` has them checked. Raises InvalidParameters (which parameter, and why),
+        InvalidJson, InvalidText, PayloadTooLarge above 1 MiB, KeyHeld (with ``options(unique=...)`` only), StoreError.
         """
         return Submission(self, {}).submit(*args, **kwargs)
 
-    async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+    @overload
+    async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]: ...
+    @overload
+    async def asubmit(self, *args: Any, connection: object, **kwargs: Any) -> Handle[R]: ...
+    async def asubmit(self, *args: Any, **kwargs: Any) -> Handle[R]:
         """``submit`` for async code."""
         return await Submission(self, {}).asubmit(*args, **kwargs)
 
@@ -227,12 +235,20 @@ class Submission(Generic[P, R]):
         connection = options.get("connection", self._connection)
         return Submission(self._task, self._fields | submit_fields(options), connection)
 
-    def submit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+    @overload
+    def submit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]: ...
+    @overload
+    def submit(self, *args: Any, connection: object, **kwargs: Any) -> Handle[R]: ...
+    def submit(self, *args: Any, **kwargs: Any) -> Handle[R]:
         """Make a job; see the task's ``submit``."""
         connection = self._taken_from(kwargs)
         return self._stored([self._request(args, kwargs)], connection)[0]
 
-    async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+    @overload
+    async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]: ...
+    @overload
+    async def asubmit(self, *args: Any, connection: object, **kwargs: Any) -> Handle[R]: ...
+    async def asubmit(self, *args: Any, **kwargs: Any) -> Handle[R]:
         """``submit`` for async code."""
         connection = self._taken_from(kwargs)
         return (await self._stored_async(lambda: [self._request(args, kwargs)], connection))[0]

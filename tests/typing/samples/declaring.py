@@ -6,6 +6,8 @@ from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_type
 
+import psycopg
+
 from mainspring import Context, Event, Handle, Mainspring, Retry, State, Unique, current, errors
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.logline import LogLine
@@ -67,12 +69,21 @@ def submits() -> None:
     assert_type(acrunch.submit("x"), Handle[int])
     assert_type(nothing.submit(), Handle[None])
     assert_type(resize.submit_many([{"path": "x"}, {"path": "y", "width": 2}]), list[Handle[bytes]])
-    send_receipt.submit(order_id="7")  # type: ignore[arg-type]
-    send_receipt.submit()  # type: ignore[call-arg]
-    send_receipt.submit(7, True)  # type: ignore[call-arg]
-    send_receipt.submit(7, connection=1)  # type: ignore[call-arg]
-    crunch.submit(path="x", ctx=current())  # type: ignore[call-arg]
+    send_receipt.submit(order_id="7")  # type: ignore[call-overload]
+    send_receipt.submit()  # type: ignore[call-overload]
+    send_receipt.submit(7, True)  # type: ignore[call-overload]
+    crunch.submit(path="x", ctx=current())  # type: ignore[call-overload]
     resize.submit_many([1])  # type: ignore[list-item]
+
+
+async def submits_inside_a_transaction(conn: psycopg.Connection, aconn: psycopg.AsyncConnection) -> None:
+    """The connection stands beside the parameters, or in the options, where the parameters stay checked."""
+    assert_type(send_receipt.submit(order_id=7, connection=conn), Handle[dict[str, int]])
+    assert_type(await send_receipt.asubmit(order_id=7, connection=aconn), Handle[dict[str, int]])
+    assert_type(resize.options(priority=1).submit("x", connection=conn), Handle[bytes])
+    assert_type(resize.options(connection=conn).submit("x"), Handle[bytes])
+    assert_type(resize.submit_many([{"path": "x"}], connection=conn), list[Handle[bytes]])
+    resize.options(connection=conn).submit(5)  # type: ignore[call-overload]
 
 
 def options() -> None:
@@ -81,7 +92,7 @@ def options() -> None:
     assert_type(later.submit("x"), Handle[bytes])
     assert_type(later.options(run_at=datetime(2030, 1, 1, tzinfo=UTC)).submit_many([]), list[Handle[bytes]])
     assert_type(crunch.options(meta=[1]).submit("x"), Handle[int])
-    later.submit(5)  # type: ignore[arg-type]
+    later.submit(5)  # type: ignore[call-overload]
     resize.options(prio=1)  # type: ignore[call-arg]
     resize.options(priority="high")  # type: ignore[arg-type]
     resize.options(unique="key").options(unique=Unique("key", while_="waiting"))
@@ -119,7 +130,7 @@ async def in_async_code() -> None:
         assert_type(event, Event)
     async for event in app.aevents():
         assert_type(event, Event)
-    await send_receipt.asubmit(order_id="x")  # type: ignore[arg-type]
+    await send_receipt.asubmit(order_id="x")  # type: ignore[call-overload]
 
 
 def commands() -> None:
@@ -144,4 +155,4 @@ def last(path: str, ctx: Context) -> int:
     return ctx.job_id
 
 
-last.submit(path="x")  # type: ignore[call-arg]
+last.submit(path="x")  # type: ignore[call-overload]

@@ -89,6 +89,11 @@ def test_a_reader_that_has_seen_enough_ends_a_list_quietly(folder: Path):
     assert (said.out, said.err) == ('[{"id":200', "141\n")
 
 
+@pytest.mark.parametrize("words", ["jobs", "tasks --help", "demo"])
+def test_a_reader_that_is_gone_ends_tables_help_and_the_demo_as_quietly(folder: Path, words: str):
+    assert shell(folder, words, "| true; echo ${PIPESTATUS[0]} >&2") == (0, "", "141\n")
+
+
 def test_a_submit_whose_reader_is_gone_is_quiet_but_for_its_id(folder: Path):
     said = shell(folder, "submit receipt order_id=7", "| (exec <&-; sleep 0.1); echo ${PIPESTATUS[0]} >&2")
     assert said.err in {"job 201 is stored all the same.\n141\n", "0\n"}  # the pipe may take it before it is closed

@@ -159,7 +159,7 @@ def _ended(words: list[str], supervised: Supervised | None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as end:
-        text, status = "", end.code if isinstance(end.code, int) else int(end.code is not None)
+        text, status = "", _status_of(end)
     except Exception as error:  # noqa: BLE001 - what nobody expected is shown whole
         text = show.crash_text(error, version())
         status = FAULT_OF_OURS
@@ -170,6 +170,12 @@ def _ended(words: list[str], supervised: Supervised | None) -> int:
     if text:
         show.complain(text)
     return status
+
+
+def _status_of(end: SystemExit) -> int:
+    if isinstance(end.__context__, BrokenPipeError):  # what draws our tables and help ends so where nobody reads on
+        return PIPE_CLOSED
+    return end.code if isinstance(end.code, int) else int(end.code is not None)
 
 
 def _run(words: list[str], supervised: Supervised | None) -> int:

@@ -234,6 +234,8 @@ def a_whole_life(story: Story) -> None:
     ended = story.bring(State.SUCCEEDED)
     store.read(lambda tx: retention.old(tx, State.SUCCEEDED, Instant(tx.now), after=0, look=9, most=9))
     store.write(lambda tx: retention.forget(tx, [ended]))
+    store.write(lambda tx: workers.retire(tx, HOUR))
+    store.write(workers.forget)
     store.read(lambda tx: (catalog.of_app(tx, "shop"), catalog.names(tx), events.last(tx)))
 
 

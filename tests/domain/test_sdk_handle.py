@@ -229,7 +229,7 @@ def test_options_that_are_not_there_are_refused_before_anything_is_stored(store:
     with pytest.raises(InvalidOption, match="unique is 7"):
         double.options(unique=7)  # type: ignore[arg-type]
     with pytest.raises(InvalidOption, match=r"the jobs are in the SQLite file"):
-        double.submit(1, connection=object())  # type: ignore[call-arg]
+        double.submit(1, connection=object())
     with pytest.raises(NotYetSupported, match="requires is not supported by this version"):
         double.options(requires={})  # type: ignore[call-arg]
     assert list(app.events(follow=False)) == []

@@ -166,6 +166,13 @@ def columns(
     return lines
 
 
+def least_width(titles: Sequence[str], rows: Sequence[Sequence[str]], gives: Collection[int]) -> int:
+    """Characters that a line of the table needs when its giving columns have given all they can."""
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    least = [min(width, NARROWEST) if index in gives else width for index, width in enumerate(widths)]
+    return sum(least) + 2 * (len(least) - 1)
+
+
 def params_line(params: Any, most: int = 60) -> str:
     """Parameters as they are typed: ``order_id=7 day=monday``, each and all of them cut."""
     if not isinstance(params, dict):

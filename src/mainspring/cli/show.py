@@ -151,7 +151,7 @@ def table(  # noqa: PLR0913 - how it looks
     """A table with these columns, or the sentence for none.
 
     ``right``: columns of numbers; ``gives``: columns that are cut where there is little room, the first one first;
-    ``whole``: only where a terminal sets the width.
+    ``whole``: only where a terminal sets the width. On a terminal too narrow even then each row is a block of lines.
     """
     numbers = set(right)
     if not on_terminal():
@@ -159,6 +159,10 @@ def table(  # noqa: PLR0913 - how it looks
         line("\n".join(looks.columns(titles, plainly, numbers, () if whole else gives)) if plainly else empty)
         return
     giving = set(gives)
+    rows = list(rows)
+    if looks.least_width(titles, [[str(cell) for cell in row] for row in rows], giving) > console().width:
+        _blocks(titles, rows)
+        return
     from rich.table import Table
     from rich.text import Text
 
@@ -178,6 +182,13 @@ def table(  # noqa: PLR0913 - how it looks
         line(empty)
 
 
+def _blocks(titles: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+    """Each row as lines of title and value, without what is not there."""
+    for number, row in enumerate(rows):
+        told = [(name, cell) for name, cell in zip(titles, row, strict=True) if str(cell) not in {"", "-"}]
+        draw(*([plain("")] if number else []), facts(told))
+
+
 def title(*parts: str | Text) -> Text:
     """A line of names, the first in bold."""
     from rich.text import Text
@@ -195,14 +206,14 @@ def heading(text: str) -> None:
     draw(Text(""), Text(text, style="bold underline"))
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> RenderableType:
+def facts(pairs: Iterable[tuple[str, str | Text]]) -> RenderableType:
     """Names and values, one pair a line."""
     from rich.table import Table
     from rich.text import Text
 
     drawn = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     for name, value in pairs:
-        drawn.add_row(Text(name, style="dim"), Text(value))
+        drawn.add_row(Text(name, style="dim"), Text(value) if isinstance(value, str) else value)
     return drawn
 
 

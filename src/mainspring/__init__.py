@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from mainspring.sdk.context import Context, current
     from mainspring.sdk.handle import Handle
     from mainspring.sdk.handle import Handle as Job
-    from mainspring.sdk.later import Node, Workflow, cron, every
+    from mainspring.sdk.later import Node, Workflow
+    from mainspring.sdk.times import at, cron, every
 
 __version__ = "0.1.0"
 
@@ -43,9 +44,10 @@ _HOMES = {
     "Unique": "domain.job",
     "WaitTimeout": "errors",
     "Workflow": "sdk.later",
-    "cron": "sdk.later",
+    "at": "sdk.times",
+    "cron": "sdk.times",
     "current": "sdk.context",
-    "every": "sdk.later",
+    "every": "sdk.times",
 }
 """Where each name lives; behind a colon its name there."""
 
@@ -69,6 +71,7 @@ __all__ = [
     "Unique",
     "WaitTimeout",
     "Workflow",
+    "at",
     "cron",
     "current",
     "errors",

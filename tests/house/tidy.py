@@ -324,7 +324,11 @@ def long_functions(root: Path) -> list[Finding]:
     return found
 
 
-LOADED_BY_NAME = {"httptools": "uvicorn's parser", "uvloop": "the loop of server and runners"}
+LOADED_BY_NAME = {
+    "httptools": "uvicorn's parser",
+    "tzdata": "zoneinfo's data where the system has none",
+    "uvloop": "the loop of server and runners",
+}
 """Dependencies that somebody else imports for us."""
 
 

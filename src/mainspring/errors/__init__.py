@@ -5,6 +5,8 @@ MainspringError
 │  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
 │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
 │  ├─ IdempotencyKeyReused  PayloadTooLarge 413  TooManyJobs 413
+│  ├─ InvalidSchedule: InvalidCron  NeverFires  UnknownZone
+│  ├─ IdempotencyKeyReused  PayloadTooLarge 413
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
 ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue
@@ -28,6 +30,7 @@ from __future__ import annotations
 
 from mainspring.errors.invalid import (
     IdempotencyKeyReused,
+    InvalidCron,
     InvalidCursor,
     InvalidDuration,
     InvalidInput,
@@ -35,16 +38,19 @@ from mainspring.errors.invalid import (
     InvalidJson,
     InvalidOption,
     InvalidParameters,
+    InvalidSchedule,
     InvalidSetting,
     InvalidTask,
     InvalidText,
     MalformedJson,
     MethodNotAllowed,
+    NeverFires,
     NotYetSupported,
     PayloadTooLarge,
     RequestTimeout,
     TooManyJobs,
     UnknownTask,
+    UnknownZone,
     UnsupportedMediaType,
     WrongUse,
 )
@@ -110,6 +116,7 @@ __all__ = [
     "ForeignOrigin",
     "IdempotencyKeyReused",
     "IllegalState",
+    "InvalidCron",
     "InvalidCursor",
     "InvalidDuration",
     "InvalidInput",
@@ -117,6 +124,7 @@ __all__ = [
     "InvalidJson",
     "InvalidOption",
     "InvalidParameters",
+    "InvalidSchedule",
     "InvalidSetting",
     "InvalidTask",
     "InvalidText",
@@ -129,6 +137,7 @@ __all__ = [
     "MethodNotAllowed",
     "MoveRefused",
     "NetworkFilesystem",
+    "NeverFires",
     "NoDatabase",
     "NotFound",
     "NotYetSupported",
@@ -152,6 +161,7 @@ __all__ = [
     "UnknownQueue",
     "UnknownTask",
     "UnknownWorker",
+    "UnknownZone",
     "UnsupportedMediaType",
     "WaitTimeout",
     "WrongUse",

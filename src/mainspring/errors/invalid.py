@@ -84,6 +84,37 @@ class InvalidInstant(InvalidInput):
         )
 
 
+class InvalidSchedule(InvalidInput):
+    """A recurrence, a calendar or a policy of a schedule that can't be as written."""
+
+    code = "invalid_schedule"
+
+
+class InvalidCron(InvalidSchedule):
+    """A cron expression that means nothing, or nothing that we would guess. Says which field and value."""
+
+    code = "invalid_cron"
+
+
+class NeverFires(InvalidSchedule):
+    """A recurrence that is well written and has no tick at all, such as one on 30 February."""
+
+    code = "never_fires"
+
+
+class UnknownZone(InvalidSchedule):
+    """A name that is no IANA time zone."""
+
+    code = "unknown_zone"
+
+    def __init__(self, name: object, known: Iterable[str]) -> None:
+        super().__init__(
+            f"{name!r} is not a time zone.",
+            remedy=f"{near(str(name), known)} Write an IANA name such as Europe/Berlin or UTC.".strip(),
+            field="tz",
+        )
+
+
 class InvalidText(InvalidInput):
     """A text holds a character that can't be stored: NUL or half of a surrogate pair."""
 

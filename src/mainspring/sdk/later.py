@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from mainspring.errors import NotYetSupported
-
-
-def cron(*_args: Any, **_options: Any) -> NoReturn:
-    """A schedule by cron expression. Raises NotYetSupported."""
-    raise NotYetSupported("cron")
-
-
-def every(*_args: Any, **_options: Any) -> NoReturn:
-    """A schedule by interval. Raises NotYetSupported."""
-    raise NotYetSupported("every")
 
 
 class Workflow:

@@ -6,7 +6,6 @@ MainspringError
 │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
 │  ├─ IdempotencyKeyReused  PayloadTooLarge 413  TooManyJobs 413
 │  ├─ InvalidSchedule: InvalidCron  NeverFires  UnknownZone
-│  ├─ IdempotencyKeyReused  PayloadTooLarge 413
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
 ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue

@@ -1,4 +1,4 @@
-"""``python -m campaign.chaos [--seconds 300] [--seed N]``: a fleet on a real PostgreSQL server, and what befalls it.
+"""``python -m campaign.chaos [--on postgres|pooled|sqlite] [--seconds 300] [--seed N]``: a fleet, and what befalls it.
 
 Three workers of four slots and two servers on leases of 3 s, each behind a proxy of its own, with clients that submit,
 cancel and retry. By seed, processes are killed and stopped, the database is restarted, and connections are cut, slowed,
@@ -11,65 +11,46 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from campaign.chaos_judge import Judge, Told
+import apsw
+import psycopg
+
+from campaign.chaos_clients import NARROW, Clients
+from campaign.chaos_ground import GROUNDS, Ground, clear
+from campaign.chaos_judge import Judge
 from mainspring.chance import SeededChance, SystemChance
-from mainspring.client.direct import DirectClient, connect
-from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock, seconds
-from mainspring.domain.job import JobFilter, JobRequest
+from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock
+from mainspring.domain.job import JobFilter
+from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import State
-from mainspring.errors import IllegalState, MainspringError, OutcomeUnknown, ReplayLive, StoreError
-from tests import postgres
+from mainspring.errors import MainspringError, StoreError
 from tests.processes.world.driver import Process, World, free_port
 from tests.proxy import Proxy
 
 APP = Path(__file__).parent / "apps" / "beating.py"
-TASKS = ("drift", "drift", "trudge", "dwell", "stumble")
 LEASE, SWEEP = "3s", "1s"
 WORKERS, SERVERS, CLIENTS = 3, 2, 3
-DATABASE = "chaos"
+LIMIT = 2
+"""Jobs of the narrow queue that may run at once."""
 UNREACHABLE = 5
 """How a process ends that finds no database at its start."""
 SETTLING = 150.0
 """Seconds within which everything has ended once the faults stop."""
 
-_WEIGHTS = {
-    "kill": 5,
-    "kill runner": 3,
-    "stop": 5,
-    "cut": 6,
-    "lose answer": 6,
-    "lose commit": 3,
-    "swallow": 3,
-    "delay": 3,
-    "refuse": 2,
-    "fast restart": 1,
-    "immediate restart": 2,
-}
 _UNENDED = (State.QUEUED, State.RUNNING, State.SCHEDULED, State.RETRYING)
-_KINDS = [kind for kind, weight in _WEIGHTS.items() for _ in range(weight)]
 
 
 def say(text: str) -> None:
     """A line for whoever watches."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
-
-
-def clear(proxy: Proxy) -> None:
-    """It does nothing wrong any more; what was said into the void is cut, as nobody would answer it."""
-    proxy.refuse, proxy.swallow, proxy.delay, proxy.at_commit = 0, "", Duration(0), ""
-    proxy.cut()
 
 
 def go_on(process: Process) -> None:
@@ -81,10 +62,9 @@ def go_on(process: Process) -> None:
 class Seat:
     """A worker or server that is started again whenever it has ended."""
 
-    def __init__(self, name: str, start: Callable[[str], Process], server: postgres.Server) -> None:
+    def __init__(self, name: str, start: Callable[[str], Process], ground: Ground) -> None:
         self.name = name
-        self.proxy = Proxy(server.port)
-        self._url = server.tcp_url(DATABASE, port=self.proxy.port) + "?connect_timeout=2"
+        self._url, self.proxy = ground.way()
         self._start = start
         self.process = start(self._url)
         self.killed = False
@@ -101,29 +81,22 @@ class Seat:
         self.process = self._start(self._url)
         return said
 
-    def mend(self) -> None:
-        """No fault of ours is left."""
-        clear(self.proxy)
-        go_on(self.process)
-
 
 class Run:
     """One run."""
 
-    def __init__(self, seed: int, length: float) -> None:
+    def __init__(self, seed: int, length: float, ground: Ground) -> None:
         self.seed = seed
         self.length = length
+        self.ground = ground
         self.clock = SystemClock()
         self.chance = SeededChance(seed)
-        self.place = Path(tempfile.mkdtemp(prefix="ms-chaos-"))
-        self.place.chmod(0o755)
-        (self.place / "server").mkdir()
-        self.server = postgres.start(self.place / "server", fsync="on", log_line_prefix="%m [%p] ")
-        self.server.ask(f"create database {DATABASE}")
-        self.notes: list[Told] = []
-        self.retried: list[int] = []
+        self.clients = Clients(seed)
         self.counts: Counter[str] = Counter()
+        self.busy: Counter[str] = Counter()
+        """Faults that befell a worker which had jobs just then."""
         self.amiss: list[str] = []
+        self._kinds = [kind for kind, weight in ground.weights.items() for _ in range(weight)]
         self._over = threading.Event()
         self._later: list[tuple[Duration, Callable[[], object]]] = []
 
@@ -131,8 +104,9 @@ class Run:
 
     def run(self) -> list[str]:
         """All of it; what did not hold."""
-        with World(self.server.url(DATABASE)) as world:
+        with World(self.ground.url) as world:
             self.world = world
+            world.keep = True
             kept = self._with_world(world)
             world.keep = bool(kept)
         return kept
@@ -141,44 +115,41 @@ class Run:
         world.client.tasks()  # makes the tables
         self.seats = [self._worker(f"w{number}") for number in range(WORKERS)]
         self.seats += [self._server(f"s{number}") for number in range(SERVERS)]
-        self.proxy = Proxy(self.server.port)
+        ways = [self.ground.way() for _ in range(CLIENTS)]
+        self._client_proxies = [proxy for _, proxy in ways if proxy]
         world.eventually(lambda: len(world.active()) == WORKERS, within=60, what="all workers")
-        clients = [threading.Thread(target=self._client, args=(number,)) for number in range(CLIENTS)]
-        for thread in clients:
+        world.client.change_queue(NARROW, QueueChange(limit=LIMIT))
+        threads = [
+            threading.Thread(target=self.clients.run, args=(number, url, self._over))
+            for number, (url, _) in enumerate(ways)
+        ]
+        for thread in threads:
             thread.start()
         try:
             self._torment()
         finally:
             self._over.set()
             self._mend()
-            for thread in clients:
+            for thread in threads:
                 thread.join()
         self._settle()
-        ledger = world.ledger_file
-        self.judge = Judge(self.server, DATABASE, ledger, self.notes, self.retried)
-        return self.amiss + self.judge.verdicts()
+        self.judge = Judge(
+            self.ground.ask, world.ledger_file, self.clients.notes, self.clients.retried, limits={NARROW: LIMIT}
+        )
+        return self.amiss + self.clients.amiss + self.judge.verdicts()
 
     def _worker(self, name: str) -> Seat:
         def start(url: str) -> Process:
-            words = ("worker", "--app", str(APP), "--name", name, "--slots", "4")
-            return self.world.start(*words, database_url=url, lease=LEASE, sweep=SWEEP)
+            words = ("worker", "--app", str(APP), "--name", name, "--slots", "4", "--queue", "beating")
+            return self.world.start(*words, "--queue", NARROW, database_url=url, lease=LEASE, sweep=SWEEP)
 
-        return Seat(name, start, self.server)
+        return Seat(name, start, self.ground)
 
     def _server(self, name: str) -> Seat:
         def start(url: str) -> Process:
             return self.world.start("server", "--port", str(free_port()), database_url=url, lease=LEASE, sweep=SWEEP)
 
-        return Seat(name, start, self.server)
-
-    def close(self, *, keep: bool) -> None:
-        """End the server and the proxies."""
-        for seat in [*self.seats]:
-            seat.proxy.__exit__()
-        self.proxy.__exit__()
-        postgres.stop(self.server)
-        if not keep:
-            shutil.rmtree(self.place)
+        return Seat(name, start, self.ground)
 
     # --- faults -----------------------------------------------------------------------------------------------
 
@@ -187,19 +158,29 @@ class Run:
         until, told = began + self.length * SECOND, began
         next_fault = began + SECOND
         while (now := self.clock.monotonic()) < until:
-            for seat in self.seats:
-                if wrong := seat.mind():
-                    self.amiss.append(wrong)
+            self._mind()
             self._do_later(now)
             if now >= next_fault:
-                kind, seat = self.chance.pick(_KINDS), self.chance.pick(self.seats)
+                kind, seat = self.chance.pick(self._kinds), self.chance.pick(self.seats)
                 self.counts[kind] += 1
+                self.busy[kind] += self._is_busy(seat)
                 self._strike(kind, seat)
                 next_fault = self.clock.monotonic() + self.chance.whole(200, 1800) * MILLISECOND
             if now - told > 10 * SECOND:
                 told = now
                 self._progress((now - began) / SECOND)
             self.clock.wait(Duration(50 * MILLISECOND))
+
+    def _mind(self) -> None:
+        for seat in self.seats:
+            if wrong := seat.mind():
+                self.amiss.append(wrong)
+
+    def _is_busy(self, seat: Seat) -> bool:
+        """Whether it has jobs just now. Nobody knows while the database is away."""
+        with suppress(psycopg.Error, apsw.Error):
+            return (seat.name,) in self.ground.ask("select name from lease join worker on worker.id = lease.worker")
+        return False
 
     def _do_later(self, now: Duration) -> None:
         due = [act for at, act in self._later if at <= now]
@@ -211,7 +192,6 @@ class Run:
         self._later.append((Duration(self.clock.monotonic() + length * MILLISECOND), act))
 
     def _strike(self, kind: str, seat: Seat) -> None:
-        proxy = self.chance.pick([seat.proxy, seat.proxy, self.proxy])
         length = self.chance.whole(300, 6000)
         match kind:
             case "kill":
@@ -224,8 +204,13 @@ class Run:
                 process.send(signal.SIGSTOP)
                 self._after(length, lambda: go_on(process))
             case "fast restart" | "immediate restart":
-                with suppress(Exception):
-                    self.server.control("-m", kind.partition(" ")[0], "-l", str(self.server.folder / "log"), "restart")
+                self.ground.restart(kind.partition(" ")[0])
+            case _:
+                own = [seat.proxy] if seat.proxy else []
+                self._disturb(kind, self.chance.pick([*own, *own, self.chance.pick(self._client_proxies)]), length)
+
+    def _disturb(self, kind: str, proxy: Proxy, length: int) -> None:
+        match kind:
             case "cut":
                 proxy.cut()
             case "lose answer" | "lose commit":
@@ -250,22 +235,16 @@ class Run:
 
     def _mend(self) -> None:
         self._later.clear()
+        self.ground.mend()
         for seat in self.seats:
-            seat.mend()
-        clear(self.proxy)
-        try:
-            self.server.control("status")
-        except subprocess.CalledProcessError:  # a restart was cut short
-            self.server.control("-l", str(self.server.folder / "log"), "start")
+            go_on(seat.process)
 
     def _settle(self) -> None:
         """Everything ends, now that nobody disturbs."""
         deadline = self.clock.monotonic() + SETTLING * SECOND
         open_jobs = -1
         while self.clock.monotonic() < deadline:
-            for seat in self.seats:
-                if wrong := seat.mind():
-                    self.amiss.append(wrong)
+            self._mind()
             with suppress(StoreError):
                 open_jobs = sum(self.world.client.count(JobFilter(state=state)) for state in _UNENDED)
                 if not open_jobs:
@@ -274,59 +253,20 @@ class Run:
         self.amiss.append(f"{open_jobs} jobs had not ended {SETTLING:.0f} s after the last fault")
 
     def _progress(self, passed: float) -> None:
-        answers = Counter(told.answer for told in self.notes)
+        answers = Counter(told.answer for told in self.clients.notes)
         say(f"{passed:6.0f} s  submits {dict(answers)}  faults {self.counts.total()}  amiss {len(self.amiss)}")
 
-    # --- clients ----------------------------------------------------------------------------------------------
-
-    def _client(self, number: int) -> None:
-        """Submit, cancel and retry, one thing after the other, and note what was answered."""
-        chance = SeededChance(self.seed * 1000 + number)
-        url = self.server.tcp_url(DATABASE, port=self.proxy.port) + "?connect_timeout=2"
-        client: DirectClient | None = None
-        known: list[int] = []
-        serial = 0
-        while not self._over.is_set():
-            serial += 1
-            try:
-                client = client or connect(url)
-                if chance.fraction() < 0.7 or not known:
-                    known += self._submit(client, chance, f"c{number}n{serial}")
-                elif chance.fraction() < 0.6:
-                    client.cancel(chance.pick(known))
-                    self.counts["cancels"] += 1
-                else:
-                    self.retried.append(client.retry(chance.pick(known)).id)
-                    self.counts["retries"] += 1
-            except (IllegalState, ReplayLive):
-                pass
-            except MainspringError as error:
-                self.counts[f"client: {error.code}"] += 1
-            except Exception as error:  # noqa: BLE001 - nothing else may come out of a client
-                self.amiss.append(f"a client was told {type(error).__name__}: {error}")
-            self._over.wait(seconds(Duration(chance.whole(50, 600) * MILLISECOND)))
-        if client is not None:
-            client.close()
-
-    def _submit(self, client: DirectClient, chance: SeededChance, token: str) -> list[int]:
-        count = chance.pick([1, 1, 1, 2, 5])
-        delay = chance.pick([None, None, "300ms", "2s"])
-        request = JobRequest(
-            f"beating.{chance.pick(TASKS)}",
-            {"seconds": chance.whole(1, 15) / 10},
-            delay=delay,
-            tags={"token": token},
-        )
-        answer, jobs = "refused", tuple[int, ...]()
-        try:
-            jobs = tuple(receipt.job for receipt in client.submit([request] * count))
-            answer = "stored"
-        except OutcomeUnknown:
-            answer = "unknown"
-            raise
-        finally:
-            self.notes.append(Told(token, count, answer, jobs))
-        return list(jobs)
+    def summary(self) -> None:
+        """What happened, in a few lines."""
+        states = Counter(state for state, _ in self.judge.jobs.values())
+        outcomes = Counter(outcome for tries in self.judge.attempts.values() for _, outcome in tries)
+        hits = ", ".join(f"{one} {self.counts[one]} ({self.busy[one]})" for one in sorted(self.counts))
+        say(f"faults (of them on a worker with jobs): {hits}")
+        say(f"commits lost, or their answers: {sum(proxy.lost for proxy in self.ground.proxies)}")
+        say(f"clients: {dict(sorted(self.clients.counts.items()))}")
+        say(f"submits: {dict(Counter(told.answer for told in self.clients.notes))}")
+        say(f"jobs: {dict(states)}")
+        say(f"attempts: {dict(outcomes)}, lines of the ledger: {sum(map(len, self.judge.lines.values()))}")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -334,35 +274,26 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m campaign.chaos", description="A fleet and everything that befalls it."
     )
+    parser.add_argument("--on", choices=GROUNDS, default="postgres", help="where the database is (default postgres)")
     parser.add_argument("--seconds", type=float, default=300, help="how long faults go on (default 300)")
     parser.add_argument("--seed", type=int, help="which faults (default: any)")
     options = parser.parse_args(argv)
     seed = round(SystemChance().fraction() * 1_000_000) if options.seed is None else options.seed
-    say(f"chaos: seed {seed}, {options.seconds:g} s")
-    run = Run(seed, options.seconds)
+    say(f"chaos: on {options.on}, seed {seed}, {options.seconds:g} s")
+    run = Run(seed, options.seconds, GROUNDS[options.on]())
     wrong: list[str] = ["it did not come to its end"]
     try:
         wrong = run.run()
     finally:
-        run.close(keep=bool(wrong))
+        run.ground.close(keep=bool(wrong))
         if wrong:
-            say(f"kept: {run.place} (the database server) and {run.world.folder} (logs and ledger)")
-            say(f"again: python -m campaign.chaos --seed {seed} --seconds {options.seconds:g}")
-    summary(run)
+            say(f"kept: {run.ground.place} (the database) and {run.world.folder} (logs and ledger)")
+            say(f"again: python -m campaign.chaos --on {options.on} --seed {seed} --seconds {options.seconds:g}")
+    run.summary()
     for one in wrong[:50]:
         say(f"WRONG {one}")
     say(f"{len(wrong)} things were wrong" if wrong else "everything held")
     return 1 if wrong else 0
-
-
-def summary(run: Run) -> None:
-    """What happened, in a few lines."""
-    states = Counter(state for state, _ in run.judge.jobs.values())
-    outcomes = Counter(outcome for tries in run.judge.attempts.values() for _, outcome in tries)
-    say(f"faults and clients: {dict(sorted(run.counts.items()))}")
-    say(f"submits: {dict(Counter(told.answer for told in run.notes))}")
-    say(f"jobs: {dict(states)}")
-    say(f"attempts: {dict(outcomes)}, lines of the ledger: {sum(map(len, run.judge.lines.values()))}")
 
 
 if __name__ == "__main__":

@@ -75,3 +75,9 @@ async def stumble(seconds: float, ctx: Context) -> None:
     note("end", ctx)
     if ctx.attempt < 3:
         raise RuntimeError("not yet")
+
+
+@app.task(retry=often, grace="500ms", queue="narrow")
+async def squeeze(seconds: float, ctx: Context) -> str:
+    """In the queue that has a limit, with others that are sent there."""
+    return await drift(seconds, ctx)

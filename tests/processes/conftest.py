@@ -19,8 +19,9 @@ def heeded_hangup() -> Iterator[None]:
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
-    """A platform of its own; what must hold whatever happened is checked afterwards."""
-    with World() as one:
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    """A platform of its own; what must hold whatever happened is checked afterwards. See world/engines.py."""
+    url = request.getfixturevalue("postgres_url") if getattr(request, "param", "sqlite") == "postgres" else ""
+    with World(url) as one:
         yield one
         one.judge()

@@ -38,10 +38,12 @@ import pytest
 
 from mainspring.domain.states import Outcome, State
 from tests.processes.world.driver import LEASE, SWEEP, World, command, is_zombie
+from tests.processes.world.engines import both_engines
 
 RECOVERY = LEASE + SWEEP + 1
 
 
+@both_engines
 def test_kill_9_of_the_worker_amid_50_jobs_loses_none_and_repeats_only_those_that_ran(world: World) -> None:
     world.up(slots=10)
     jobs = world.submit_many("nap", [{"seconds": 1}] * 50)
@@ -66,6 +68,7 @@ def test_kill_9_of_the_worker_amid_50_jobs_loses_none_and_repeats_only_those_tha
     assert first_restart - killed_at <= RECOVERY
 
 
+@both_engines
 def test_a_rescuer_is_killed_too_and_each_loss_is_found_on_its_own_lease(world: World) -> None:
     workers = {name: world.worker(name) for name in "abc"}
     job = world.submit("nap", seconds=1.5)
@@ -95,6 +98,7 @@ def test_kill_9_of_server_and_supervisor_loses_nothing(world: World) -> None:
     assert all(world.outcomes(job) == [Outcome.SUCCEEDED] for job in jobs), "a drain repeats nothing"
 
 
+@both_engines
 def test_a_frozen_worker_loses_its_job_and_its_late_result_is_refused_and_said_so(world: World) -> None:
     frozen = world.worker("frozen")
     job = world.submit("nap", seconds=1)
@@ -143,6 +147,7 @@ def test_a_job_that_holds_the_interpreter_lock_is_not_taken_for_lost(world: Worl
     assert world.outcomes(job) == [Outcome.SUCCEEDED]
 
 
+@both_engines
 def test_orphans_are_swept_by_the_server_when_no_worker_is_left(world: World) -> None:
     world.server()
     worker = world.worker()
@@ -156,6 +161,7 @@ def test_orphans_are_swept_by_the_server_when_no_worker_is_left(world: World) ->
     world.client.cancel(job)
 
 
+@both_engines
 def test_two_sweeps_move_each_of_100_orphans_once(world: World) -> None:
     doomed = world.worker("doomed", slots=100)
     jobs = world.submit_many("nap", [{"seconds": 0.9}] * 100)
@@ -172,6 +178,7 @@ def test_two_sweeps_move_each_of_100_orphans_once(world: World) -> None:
     assert len(world.ledger(kind="start")) == 100 + len(repeated)
 
 
+@both_engines
 def test_a_lost_job_that_may_run_at_most_once_ends_dead_and_says_why(world: World) -> None:
     worker = world.worker()
     job = world.submit("at_most_once", seconds=30)
@@ -186,6 +193,7 @@ def test_a_lost_job_that_may_run_at_most_once_ends_dead_and_says_why(world: Worl
     world.until_state(with_same, State.SUCCEEDED)
 
 
+@both_engines
 def test_retry_and_cancel_of_orphans_answer_sensibly_at_once(world: World) -> None:
     worker = world.worker("gone")
     jobs = [world.submit("nap", seconds=30) for _ in range(2)]

@@ -16,6 +16,7 @@ from mainspring.domain.job import JobFilter
 from mainspring.domain.states import Charge, Outcome, State
 from mainspring.errors import IllegalState
 from tests.processes.world.driver import World, is_zombie
+from tests.processes.world.engines import both_engines
 
 FAST: dict[str, Any] = {"lease": "1s", "sweep": "300ms"}
 GRACE = 0.3
@@ -92,6 +93,7 @@ def test_a_cancel_needs_no_free_slot(world: World) -> None:
         assert world.outcomes(job) == [Outcome.CANCELLED]
 
 
+@both_engines
 def test_a_cancel_that_was_accepted_is_never_followed_by_success(world: World) -> None:
     world.worker(slots=20)
     jobs = world.submit_many("nap", [{"seconds": 0.02}] * 300)
@@ -240,6 +242,7 @@ def test_a_killed_runner_is_replaced_and_its_jobs_run_again(world: World) -> Non
     assert worker.status is None
 
 
+@both_engines
 def test_2000_tiny_jobs_under_the_fastest_sweep_end_once_each(world: World) -> None:
     world.server(lease="1s", sweep="100ms")
     for name in "ab":

@@ -9,6 +9,7 @@ import pytest
 from mainspring.domain.states import Outcome, State
 from mainspring.errors import InvalidText, PayloadTooLarge
 from tests.processes.world.driver import World
+from tests.processes.world.engines import both_engines
 
 MEBIBYTE = 1_048_576
 ODD = [
@@ -24,6 +25,7 @@ ODD = [
 ]
 
 
+@both_engines
 def test_any_text_but_nul_comes_back_as_it_went_in(world: World) -> None:
     world.worker()
     jobs = world.submit_many("echo", [{"value": text} for text in ODD])
@@ -32,6 +34,7 @@ def test_any_text_but_nul_comes_back_as_it_went_in(world: World) -> None:
     assert [world.job(job).params["value"] for job in jobs] == ODD
 
 
+@both_engines
 def test_nul_is_refused_in_parameters_and_fails_a_result_at_its_first_attempt(world: World) -> None:
     world.worker()
     with pytest.raises(InvalidText):

@@ -10,6 +10,7 @@ import pytest
 from mainspring.domain.states import Outcome, State
 from mainspring.faults import FaultPoint
 from tests.processes.world.driver import World, state_of
+from tests.processes.world.engines import both_engines
 
 KILLED = -signal.SIGKILL
 FAST: dict[str, Any] = {"lease": "1s", "sweep": "300ms"}
@@ -22,6 +23,7 @@ AT_WORK = [
 ]
 
 
+@both_engines
 @pytest.mark.parametrize("point", AT_WORK)
 def test_a_worker_killed_at_any_point_of_its_turn_loses_no_job_and_ends_none_twice(
     world: World, point: FaultPoint
@@ -37,6 +39,7 @@ def test_a_worker_killed_at_any_point_of_its_turn_loses_no_job_and_ends_none_twi
 SWEEPING = [FaultPoint.SWEEP_AFTER_READ, FaultPoint.SWEEP_BEFORE_COMMIT, FaultPoint.SWEEP_AFTER_COMMIT]
 
 
+@both_engines
 @pytest.mark.parametrize("point", SWEEPING)
 def test_a_sweep_that_is_killed_again_and_again_is_taken_over(world: World, point: FaultPoint) -> None:
     lost = world.worker("lost", **FAST)
@@ -51,6 +54,7 @@ def test_a_sweep_that_is_killed_again_and_again_is_taken_over(world: World, poin
     assert world.outcomes(job) == [Outcome.LOST, Outcome.SUCCEEDED]
 
 
+@both_engines
 def test_a_sweep_frozen_between_look_and_write_changes_nothing_late(world: World) -> None:
     """The sweeper looks, is frozen, the owner finishes, the sweeper goes on: its write hits nothing."""
     owner = world.worker("owner", lease="2s")
@@ -66,6 +70,7 @@ def test_a_sweep_frozen_between_look_and_write_changes_nothing_late(world: World
     assert ended.attempt == world.job(job).attempt
 
 
+@both_engines
 def test_a_submit_is_all_or_nothing_wherever_its_process_dies(world: World) -> None:
     world.worker()
     words = ("submit", "nap", "seconds=0")
@@ -78,6 +83,7 @@ def test_a_submit_is_all_or_nothing_wherever_its_process_dies(world: World) -> N
     world.eventually(lambda: world.count(state=State.SUCCEEDED) == 1)
 
 
+@both_engines
 def test_a_cancel_is_done_or_not_done_wherever_its_process_dies(world: World) -> None:
     world.worker()
     job = world.submit("nap", seconds=30)

@@ -10,10 +10,12 @@ from typing import Any
 
 from mainspring.domain.states import Outcome, State
 from tests.processes.world.driver import LEASE, World, command, is_zombie
+from tests.processes.world.engines import both_engines
 
 FAST: dict[str, Any] = {"lease": "1s", "sweep": "300ms"}
 
 
+@both_engines
 def test_a_job_that_outlasts_the_drain_is_given_back_in_the_same_second(world: World) -> None:
     worker = world.worker(drain="2s")
     job = world.submit("nap", seconds=60)
@@ -32,6 +34,7 @@ def test_a_job_that_outlasts_the_drain_is_given_back_in_the_same_second(world: W
     assert other.status is None
 
 
+@both_engines
 def test_a_drain_keeps_the_lease_alive_until_the_job_has_ended(world: World) -> None:
     draining = world.worker("draining", drain="30s", **FAST)
     job = world.submit("nap", seconds=4)

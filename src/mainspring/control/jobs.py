@@ -21,15 +21,14 @@ def cancel(store: Store, number: int, *, actor: str) -> Job:
     """
 
     def work(tx: Transaction) -> Job:
-        found = jobs.where(tx, storable(number))
-        if found is None:
-            raise UnknownJob(number)
-        state, _ = found
-        if state in FINAL:
+        if not cancel_tree(tx, JobId(storable(number)), actor):
+            found = jobs.where(tx, number)
+            if found is None:
+                raise UnknownJob(number)
+            state = found[0].value
             raise IllegalState(
-                f"job {number} is {state} and can't be cancelled.", state=state.value, remedy="An end is final."
+                f"job {number} is {state} and can't be cancelled.", state=state, remedy="An end is final."
             )
-        cancel_tree(tx, JobId(number), actor)
         return _present(tx, number)
 
     job = store.write(work, before=FaultPoint.CANCEL_BEFORE_COMMIT, after=FaultPoint.CANCEL_AFTER_COMMIT)

@@ -146,12 +146,15 @@ def _birth_event(job: JobId, birth: Birth, now: Instant, actor: str) -> tuple[An
 
 
 def leave_waiting(tx: Transaction, job: JobId, cause: Cause) -> Left | None:
-    """Take a waiting job out of ready or due; None when it is in neither."""
-    found = tx.row(moves.LEAVE[Place.READY, cause], job=job)
-    if found is not None:
-        return _left_waiting(found, State.QUEUED)
+    """Take a waiting job out of due or ready; None when it is in neither.
+
+    In this order, as PostgreSQL promotes between two statements: what has left due is found in ready.
+    """
     found = tx.row(moves.LEAVE[Place.DUE, cause], job=job)
-    return None if found is None else _left_waiting(found, State(found[5]))
+    if found is not None:
+        return _left_waiting(found, State(found[5]))
+    found = tx.row(moves.LEAVE[Place.READY, cause], job=job)
+    return None if found is None else _left_waiting(found, State.QUEUED)
 
 
 def _left_waiting(row: tuple[Any, ...], state: State) -> Left:

@@ -11,7 +11,7 @@ from mainspring.store import jobs, keys
 from mainspring.store.jobs import Birth
 from mainspring.store.keys import Holder, Key, Wanted
 from mainspring.store.transaction import Transaction
-from mainspring.transitions.cancelled import cancel_tree
+from mainspring.transitions.cancelled import cancel_below
 from mainspring.transitions.waiting import cancel_waiting
 
 __all__ = ["Birth", "born"]
@@ -105,7 +105,7 @@ def _replaced(tx: Transaction, wanted: Wanted, holder: Holder, actor: str) -> bo
     if rule == "replace" and holder.waits:
         if not cancel_waiting(tx, holder.job, actor, replaced_by=wanted.job):
             return False
-        cancel_tree(tx, holder.job, actor)  # what its earlier attempts had submitted
+        cancel_below(tx, holder.job, actor)  # what its earlier attempts had submitted
         return True
     if rule == "return":
         return False

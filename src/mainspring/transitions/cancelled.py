@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from mainspring.domain.ids import JobId
+from mainspring.domain.states import FINAL
 from mainspring.store import jobs
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.waiting import cancel_waiting
 
 
-def cancel_tree(tx: Transaction, top: JobId, actor: str) -> None:
-    """Cancel a job and its descendants: those that wait end here, those that run are marked for their workers."""
-    for job in (top, *jobs.unfinished_descendants(tx, top)):
-        if not cancel_waiting(tx, job, actor):
-            jobs.mark_cancel(tx, job, actor)
+def cancel_tree(tx: Transaction, top: JobId, actor: str) -> bool:
+    """Cancel a job and its descendants: those that wait end here, those that run are marked for their workers.
+
+    False when the job itself has ended, or is none.
+    """
+    reached = _cancel(tx, top, actor)
+    cancel_below(tx, top, actor)
+    return reached
+
+
+def cancel_below(tx: Transaction, top: JobId, actor: str) -> None:
+    """Cancel what descends from a job."""
+    for job in jobs.unfinished_descendants(tx, top):
+        _cancel(tx, job, actor)
+
+
+def _cancel(tx: Transaction, job: JobId, actor: str) -> bool:
+    """Cancel a job wherever it is; False when it is nowhere any more.
+
+    On PostgreSQL others move it on between two of our statements: what was not in line a moment ago may be back there.
+    """
+    while not cancel_waiting(tx, job, actor) and not jobs.mark_cancel(tx, job, actor):
+        found = jobs.where(tx, job)
+        if found is None or found[0] in FINAL:
+            return False
+    return True

@@ -16,7 +16,7 @@ from mainspring.store.jobs import Left, Move
 from mainspring.store.rows import Policy
 from mainspring.store.transaction import Transaction
 from mainspring.store.workers import SeenLease
-from mainspring.transitions.cancelled import cancel_tree
+from mainspring.transitions.cancelled import cancel_below
 
 _FIRST = Tally()
 
@@ -96,7 +96,7 @@ def _settle(tx: Transaction, moves: Sequence[Move], attempts: Sequence[jobs.Trie
     jobs.enter(tx, moves)
     for move in moves:
         if move.cause is Cause.CANCEL:
-            cancel_tree(tx, move.left.job, actor)
+            cancel_below(tx, move.left.job, actor)
 
 
 def _move(tx: Transaction, row: Left, verdict: Verdict, ending: Ending | None, actor: str) -> Move:

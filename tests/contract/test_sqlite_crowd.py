@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections import Counter
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mainspring import faults
-from mainspring.clock import SECOND, Duration, SystemClock
+from mainspring.clock import SECOND, Duration, SystemClock, from_seconds
 from mainspring.control import read
 from mainspring.control.catalog import declare
 from mainspring.domain.job import JobFilter
@@ -23,6 +24,9 @@ from tests.contract.engines import connection_of, unsound
 from tests.contract.stories import SHOP
 
 PROCESSES, THREADS, SECONDS, KILLED = 8, 4, 4.0, 2
+
+
+EARLY = pytest.mark.parametrize("early", [False, True])
 
 
 @pytest.fixture
@@ -151,7 +155,8 @@ def number(tx: Transaction) -> int:
     return int(tx.rows("counter/take", name="job", count=1)[0][0])
 
 
-def test_whoever_writes_on_hearing_a_bell_sees_what_it_rang_for(path: Path) -> None:
+@EARLY
+def test_whoever_writes_on_hearing_a_bell_sees_what_it_rang_for(path: Path, early: bool) -> None:  # noqa: FBT001
     """The bell rings while the commit is under way: its listeners are awake early, and never too early."""
     ringer, hearer = Store.open(f"sqlite:///{path}"), Store.open(f"sqlite:///{path}", inline=True)
     bell = hearer.work_bell.listen("hearer")
@@ -167,7 +172,7 @@ def test_whoever_writes_on_hearing_a_bell_sees_what_it_rang_for(path: Path) -> N
     thread = threading.Thread(target=hear)
     thread.start()
     for _ in range(100):
-        rung.append(ringer.write(number, rings=ringer.work_bell))
+        rung.append(ringer.write(number, rings=ringer.work_bell, early=early))
         assert done.acquire(timeout=20)
     ringer.work_bell.ring()
     thread.join(20)
@@ -203,7 +208,44 @@ def test_a_bell_can_be_heard_however_many_ring_while_it_is_made(path: Path) -> N
         store.close()
 
 
-def test_a_bell_has_rung_when_its_ringer_dies_right_behind_the_commit(path: Path) -> None:
+def test_a_ringer_keeps_fifos_open_and_still_finds_who_comes_goes_and_comes_back(path: Path) -> None:
+    ringer, hearer = Store.open(f"sqlite:///{path}"), Store.open(f"sqlite:///{path}")
+    fifos = Path(f"{path}.bells/work")
+    first = hearer.work_bell.listen("first")
+    moments = 0.0, 0.2  # right behind the ring before, and when the directory counts as settled
+    for moment in moments:
+        ringer.work_bell.ring()
+        assert first.wait(Duration(5 * SECOND))
+        SystemClock().wait(from_seconds(moment))
+        second = hearer.work_bell.listen("second")
+        ringer.work_bell.ring()
+        assert second.wait(Duration(5 * SECOND))
+        assert first.wait(Duration(5 * SECOND))
+        SystemClock().wait(from_seconds(moment))
+        second.close()
+        ringer.work_bell.ring()
+        assert first.wait(Duration(5 * SECOND))
+    SystemClock().wait(from_seconds(moments[-1]))
+    ringer.work_bell.ring()
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(10):
+        ringer.work_bell.ring()
+    assert len(os.listdir("/proc/self/fd")) == before
+    (fifos / "first").unlink()
+    assert first.gone
+    first.make_again()
+    ringer.work_bell.ring()
+    assert first.wait(Duration(5 * SECOND))
+    os.mkfifo(fifos / "dead")  # its listener was killed
+    ringer.work_bell.ring()
+    assert sorted(os.listdir(fifos)) == ["first"]
+    first.close()
+    for store in (ringer, hearer):
+        store.close()
+
+
+@EARLY
+def test_a_bell_has_rung_when_its_ringer_dies_right_behind_the_commit(path: Path, early: bool) -> None:  # noqa: FBT001
     store = Store.open(f"sqlite:///{path}")
     bell = store.work_bell.listen("hearer")
 
@@ -213,7 +255,7 @@ def test_a_bell_has_rung_when_its_ringer_dies_right_behind_the_commit(path: Path
     faults.arm(die)
     try:
         with pytest.raises(InjectedFault):
-            store.write(number, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell)
+            store.write(number, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell, early=early)
     finally:
         faults.arm(None)
     assert bell.wait(Duration(0))

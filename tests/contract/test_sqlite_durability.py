@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from mainspring.domain.ids import JobId
+from mainspring.domain.job import JobRequest
 from mainspring.domain.logline import LogChunk
-from mainspring.errors import StoreBusy
+from mainspring.errors import OutcomeUnknown, StoreBusy
 from mainspring.store import Store, Transaction
 from tests.contract import children
 from tests.contract.engines import InlineSqliteBench, SqliteBench, connection_of, engine_of, unsound
@@ -38,6 +41,55 @@ def test_the_power_cut_would_find_a_commit_that_was_not_synced(tmp_path: Path) -
     missing, unsynced = power_cuts(tmp_path, "normal")
     assert missing > 0
     assert unsynced > 0
+
+
+def test_others_build_on_a_submit_while_the_disk_writes_and_its_answer_waits_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = SqliteBench(tmp_path)
+    story = Story(bench)
+    sync = os.fdatasync
+    claimed: list[JobId] = []
+
+    def slow_disk(file: int) -> None:
+        claimed.extend(story.claim(JobId(1)))
+        sync(file)
+
+    monkeypatch.setattr(os, "fdatasync", slow_disk)
+    assert story.submit() == 1
+    assert claimed == [1]
+    bench.close()
+
+
+@pytest.mark.parametrize("careful", [{"unique": "one"}, {"many": 30}])
+def test_a_submit_that_others_may_answer_for_or_that_takes_long_is_on_the_disk_before_they_see_it(
+    careful: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = SqliteBench(tmp_path)
+    story = Story(bench)
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fdatasync", synced.append)
+    many = careful.pop("many", 1)
+    story.submit_many([JobRequest("shop.send", {"order": 7}, **careful)] * many)
+    assert not synced, "SQLite itself waits for the disk, with the lock in its hands"
+    story.submit()
+    assert synced
+    bench.close()
+
+
+def test_a_disk_that_fails_behind_an_early_commit_is_told_as_an_unknown_outcome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = SqliteBench(tmp_path)
+    story = Story(bench)
+
+    def broken_disk(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fdatasync", broken_disk)
+    with pytest.raises(OutcomeUnknown):
+        story.submit()
+    bench.close()
 
 
 # --- full disks -------------------------------------------------------------------------------------------------------

@@ -32,6 +32,9 @@ from mainspring.transitions.prepared import Prepared, birth, declared_of, find, 
 
 MOST_PER_SUBMIT = 1_000_000
 
+_FEW = 20
+"""Jobs that are stored in less time than a worker needs to wake up."""
+
 
 class _Once(NamedTuple):
     """An idempotency key, and the digest of what came with it."""
@@ -139,6 +142,7 @@ def _stored(
                 before=FaultPoint.SUBMIT_BEFORE_COMMIT,
                 after=FaultPoint.SUBMIT_AFTER_COMMIT,
                 rings=store.work_bell,
+                early=once is None and _is_simple(some),
             )
             if born_now is None:
                 return None
@@ -154,6 +158,11 @@ def _stored(
             )
         raise
     return receipts
+
+
+def _is_simple(some: Sequence[Prepared]) -> bool:
+    """A few jobs for which nobody else answers. The holder of a unique key is named to others as if it were durable."""
+    return len(some) <= _FEW and all(one.hold is None for one in some)
 
 
 def _born(  # noqa: PLR0913 - all that a birth depends on

@@ -20,14 +20,14 @@ class StoreUnreachable(StoreError):
 
 
 class OutcomeUnknown(StoreUnreachable):
-    """The way to the database was lost amid a commit, and whether it was stored could not be found out."""
+    """The way to the database was lost amid a commit, or the disk failed: whether it was stored can't be told."""
 
     code = "outcome_unknown"
     http_status = 504
 
     def __init__(self, path: object) -> None:
         super().__init__(
-            f"The connection to {path} was lost amid a commit; whether it was stored is not known.",
+            f"{path} gave no word on a commit; whether it was stored is not known.",
             remedy="Look whether it is there before you do it again.",
         )
 

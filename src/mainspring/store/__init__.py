@@ -103,8 +103,14 @@ class Store:
         except BaseException:
             engine.close()
             raise
-        bells = None if engine.memory else Path(f"{path}.bells")
-        return cls(engine, logs, Doorbell(bells, "work"), Doorbell(bells, "news"))
+        place = None if engine.memory else Path(f"{path}.bells")
+        bells = Doorbell(place, "work"), Doorbell(place, "news")
+
+        def close_bells() -> None:
+            for bell in bells:
+                bell.close()
+
+        return cls(engine, logs, *bells, close_bells)
 
     @classmethod
     def _on_postgres(cls, url: str, clock: Clock | None, chance: Chance, *, inline: bool) -> Store:
@@ -127,22 +133,30 @@ class Store:
         before: FaultPoint | None = None,
         after: FaultPoint | None = None,
         rings: Bell | None = None,
+        early: bool = False,
     ) -> T:
         """Run ``work`` in a write transaction; its value is returned once the commit is durable.
 
         ``work`` may run again when it met with others, and the last time counts. ``before`` and ``after`` name the
         fault points around the commit. ``rings``: a bell for those who will write on hearing it. Where one writes at a
-        time they wake up while the disk writes and wait at the lock, so none comes too early; elsewhere it is rung
-        behind the commit.
+        time they wake up meanwhile and wait at the lock, so none comes too early; elsewhere it is rung behind the
+        commit. ``early``: for short writes that nobody answers for before they are durable; others may build on them
+        while the disk still writes, and what these make durable includes it.
         """
+        inside = rings if self.engine.one_writer else None
+
+        def rung_first(tx: Transaction) -> T:
+            if inside is not None and early:
+                inside.ring()
+            return work(tx)
 
         def before_commit() -> None:
             if before is not None:
                 faults.hit(before)
-            if rings is not None and self.engine.one_writer:
-                rings.ring()
+            if inside is not None and not early:
+                inside.ring()
 
-        value = self.engine.write(work, before_commit=before_commit)
+        value = self.engine.write(rung_first, before_commit=before_commit, early=early)
         if rings is not None and not self.engine.one_writer:
             rings.ring()
         if after is not None:

@@ -1,7 +1,8 @@
 """Doorbells: wake-up hints between the processes of one host. A lost ring costs at most the polling interval.
 
-Each listener owns a FIFO in a directory beside the database; a ringer writes one byte to each. Two bells: ``work``
-(something may be claimed or must be stopped) and ``news`` (something was recorded).
+Each listener owns a FIFO in a directory beside the database; a ringer writes one byte to each, and keeps them open as
+long as the directory stays as it is. Two bells: ``work`` (something may be claimed or must be stopped) and ``news``
+(something was recorded).
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from mainspring.clock import SECOND, Duration, seconds
+from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock, seconds
 
 _ALL = 65_536
 """What a FIFO holds at most."""
+
+_TICK = Duration(50 * MILLISECOND)
+"""Longer than the steps in which file systems note when a directory was changed."""
 
 _UNHEARD = "."
 """How the name of a FIFO begins that is still being made."""
@@ -28,6 +32,10 @@ class Doorbell:
     def __init__(self, directory: Path | None, kind: str) -> None:
         self._directory = directory / kind if directory is not None else None
         self._inside: set[threading.Event] = set()
+        self._clock = SystemClock()
+        self._lock = threading.Lock()
+        self._pipes: dict[str, int] = {}
+        self._changed = 0
         self.own = ""
 
     def ring(self, *, besides: str = "") -> None:
@@ -36,25 +44,60 @@ class Doorbell:
             event.set()
         if self._directory is None:
             return
+        with self._lock:
+            self._look()
+            for name, pipe in list(self._pipes.items()):
+                if name not in {besides, self.own}:
+                    self._ring_one(name, pipe)
+
+    def _look(self) -> None:
+        """Open the FIFOs of all listeners, where the directory has changed since that was done last.
+
+        The time of a change is kept in ticks of some ms, so it tells of later changes only when it is older than that.
+        """
+        directory = str(self._directory)
         try:
-            names = os.listdir(self._directory)
+            changed = os.stat(directory).st_mtime_ns  # noqa: PTH116 - a Path costs as much again
+            if changed == self._changed:
+                return
+            self._let_go()
+            fresh = changed // 1_000 + _TICK > self._clock.now()
+            names = os.listdir(directory)
         except OSError:
             return
         for name in names:
-            if name not in {besides, self.own} and not name.startswith(_UNHEARD):
-                self._ring_one(f"{self._directory}/{name}")
+            if not name.startswith(_UNHEARD):
+                self._open(name)
+        self._changed = 0 if fresh else changed
 
-    def _ring_one(self, fifo: str) -> None:
+    def _open(self, name: str) -> None:
+        fifo = f"{self._directory}/{name}"
         try:
-            pipe = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            self._pipes[name] = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             if error.errno == errno.ENXIO:  # its listener is gone
                 with suppress(OSError):
                     Path(fifo).unlink()
-            return
-        with suppress(OSError):  # a full pipe has rung already
+
+    def _ring_one(self, name: str, pipe: int) -> None:
+        try:
             os.write(pipe, b"!")
-        os.close(pipe)
+        except BrokenPipeError:  # its listener is gone; another may have its name by now, so look again
+            os.close(self._pipes.pop(name))
+            self._changed = 0
+        except OSError:
+            pass  # a full pipe has rung already
+
+    def close(self) -> None:
+        """Let go of every FIFO; a later ring opens them again."""
+        with self._lock:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        for pipe in self._pipes.values():
+            os.close(pipe)
+        self._pipes.clear()
+        self._changed = 0
 
     def listen(self, name: str) -> Listener:
         """A new listener; ``name`` is unique (an incarnation)."""
@@ -66,7 +109,7 @@ class Doorbell:
             return ""
         listener = self.listen(f"check-{os.getpid()}")
         try:
-            self._ring_one(str(self._directory / f"check-{os.getpid()}"))
+            self.ring()
             rung = listener.fileno() >= 0 and listener.wait(SECOND)
         finally:
             listener.close()

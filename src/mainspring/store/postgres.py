@@ -210,7 +210,14 @@ class PostgresEngine:
 
     # --- transactions -----------------------------------------------------------------------------------------
 
-    def write(self, work: Work[T], *, before_commit: Callable[[], None] | None = None, durable: bool = True) -> T:
+    def write(
+        self,
+        work: Work[T],
+        *,
+        before_commit: Callable[[], None] | None = None,
+        durable: bool = True,
+        early: bool = False,  # nobody waits for our commit, as there is no one lock
+    ) -> T:
         """Run ``work`` in a write transaction and return its value once the commit is durable.
 
         ``work`` may run several times, of which the last counts. ``durable`` false: a crash of the server may lose the

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import queue
 import shutil
 import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,10 +23,11 @@ import apsw
 from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
 from mainspring.domain.borrowed import Borrowed
-from mainspring.errors import InvalidOption, StoreError, StoreUnreachable
+from mainspring.errors import InvalidOption, OutcomeUnknown, StoreError, StoreUnreachable
 from mainspring.store.sqlite_errors import not_text, translated
-from mainspring.store.sqlite_place import check_engine, check_place
+from mainspring.store.sqlite_place import check_engine, check_place, make_durable
 from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0414 - benchmarks ask it here
+from mainspring.store.sqlite_writer import Item, Writer, nested
 from mainspring.store.statements import statement
 
 T = TypeVar("T")
@@ -37,7 +37,6 @@ _LOCK_PATIENCE = Duration(10 * SECOND)
 _LOCK_PAUSE_FIRST = Duration(50)
 """Most waits are for one commit of another process, about a millisecond, and somebody may have been woken for it."""
 _LOCK_PAUSE_LONGEST = Duration(2 * MILLISECOND)
-_GROUP = 500
 _IDLE_READERS = 8
 _PAGE = 4096
 _CHECKPOINT = 4000
@@ -116,25 +115,37 @@ class SqliteEngine:
         if not self.memory:
             check_place(Path(path))
         self._connection = self._open()
-        self._writer = None if inline or self.memory else _Writer(self)
+        self._early = False  # how the connection commits
+        self._writer = None if inline or self.memory else Writer(self._commit)
         _engines.add(self)
 
     # --- transactions -----------------------------------------------------------------------------------------
 
-    def write(self, work: Work[T], *, before_commit: Callable[[], None] | None = None, durable: bool = True) -> T:
+    def write(
+        self,
+        work: Work[T],
+        *,
+        before_commit: Callable[[], None] | None = None,
+        durable: bool = True,
+        early: bool = False,
+    ) -> T:
         """Run ``work`` in a write transaction and return its value once the commit is durable.
 
-        ``durable`` is settled when the file is opened.
+        ``durable`` is settled when the file is opened. ``early``: the lock is given away before the wait for the disk.
 
         Raises what ``work`` raised, with nothing changed; StoreBusy when the lock or the disk was not available.
         """
         self._check_usable()
+        item = Item(work, before_commit, early=early and self._durable and not self.memory)
+        value: T
         if self._writer is not None:
-            return self._writer.run(work, before_commit)
+            value = self._writer.run(item)
+            return value
         with self._lock:
             if self._connection.in_transaction:
-                raise _nested()
-            value: T = self.run_group([_Item(work, before_commit)])[0].result()
+                raise nested()
+            self._commit([item])()
+            value = item.future.result()
             return value
 
     def read(self, work: Work[T], *, latest: bool = False) -> T:
@@ -172,12 +183,18 @@ class SqliteEngine:
         with translated(self.path):
             return work(SqliteTransaction(connection, self.clock.now(), self.chance))
 
-    def run_group(self, items: list[_Item]) -> list[Future[Any]]:
-        """All items in one commit, each in a savepoint of its own; the futures are resolved after the commit."""
+    def _commit(self, items: list[Item]) -> Callable[[], None]:
+        """All items in one commit, each in a savepoint of its own; what is returned answers them when all is durable.
+
+        Where all are early, the commit does not wait for the disk. The next commit of whatever process can be made
+        meanwhile, and what it makes durable includes this one, as the log is one file.
+        """
         connection = self._connection
+        early = all(item.early for item in items)
         outcomes: list[tuple[bool, Any]]
         try:
             with translated(self.path):
+                self._commit_early(early)
                 connection.execute("begin immediate")
                 try:
                     transaction = SqliteTransaction(connection, self.clock.now(), self.chance)
@@ -192,17 +209,31 @@ class SqliteEngine:
                         connection.execute("rollback")
                     raise
         except BaseException as error:  # noqa: BLE001 - every waiting caller must hear of it
-            for item in items:
-                item.future.set_exception(error)
-            return [item.future for item in items]
+            outcomes = [(False, error)] * len(items)
+        return partial(self._answer, items, outcomes, early=early)
+
+    def _answer(self, items: list[Item], outcomes: list[tuple[bool, Any]], *, early: bool) -> None:
+        """Resolve the futures; of early items, once the disk has them."""
+        if early and any(fine for fine, _ in outcomes):
+            try:
+                make_durable(f"{self.path}-wal")
+            except OSError as error:
+                unknown = OutcomeUnknown(self.path)
+                unknown.__cause__ = error
+                outcomes = [(False, unknown if fine else value) for fine, value in outcomes]
         for item, (fine, value) in zip(items, outcomes, strict=True):
             if fine:
                 item.future.set_result(value)
             else:
                 item.future.set_exception(value)
-        return [item.future for item in items]
 
-    def _attempt(self, transaction: SqliteTransaction, item: _Item, *, alone: bool) -> tuple[bool, Any]:
+    def _commit_early(self, early: bool) -> None:  # noqa: FBT001
+        """From now on commits wait for the disk, or leave that to us."""
+        if early is not self._early:
+            self._connection.pragma("synchronous", "normal" if early else "full")
+            self._early = early
+
+    def _attempt(self, transaction: SqliteTransaction, item: Item, *, alone: bool) -> tuple[bool, Any]:
         """Run one item; what it changed is undone when it raises, what the others did stays."""
         connection = self._connection
         if not alone:
@@ -387,95 +418,3 @@ def _go_on() -> None:
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_go_on, after_in_child=_after_fork)
-
-
-def _nested() -> StoreError:
-    return StoreError("A write can't begin inside another transaction.", remedy="Do it in the same one.")
-
-
-class _Item:
-    """One piece of work that waits for a commit."""
-
-    __slots__ = ("before_commit", "future", "work")
-
-    def __init__(self, work: Work[Any], before_commit: Callable[[], None] | None) -> None:
-        self.work = work
-        self.before_commit = before_commit
-        self.future: Future[Any] = Future()
-
-
-class _Writer:
-    """One writer at a time.
-
-    While nobody writes, a caller commits by itself, as two hand-overs between threads cost more than its statements;
-    what comes meanwhile is gathered by the writing thread, which commits once and answers all.
-    """
-
-    def __init__(self, engine: SqliteEngine) -> None:
-        self._engine = engine
-        self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._turn = threading.Lock()
-        self._writing = 0  # the thread that holds the turn
-        self._stopped = False
-        self._thread = threading.Thread(target=self._loop, name="mainspring-writer", daemon=True)
-        self._thread.start()
-
-    def run(self, work: Work[T], before_commit: Callable[[], None] | None) -> T:
-        if threading.get_ident() == self._writing:
-            raise _nested()
-        item = _Item(work, before_commit)
-        with self._lock:  # so that nothing is queued behind the end, where nobody would answer it
-            if self._stopped:
-                raise StoreError("The store is closed.", remedy="Open it again.")
-            free = self._queue.empty() and self._turn.acquire(blocking=False)
-            if not free:
-                self._queue.put(item)
-        if free:
-            self._commit([item])
-        value: T = item.future.result()
-        return value
-
-    def pause(self) -> list[threading.Lock]:
-        """Take the turn, unless it is the caller's own."""
-        if self._writing == threading.get_ident():
-            return []
-        self._turn.acquire()
-        return [self._turn]
-
-    def _commit(self, group: list[_Item]) -> None:
-        """One commit; whoever calls holds the turn, which ends here."""
-        self._writing = threading.get_ident()
-        try:
-            self._engine.run_group(group)
-        finally:
-            self._writing = 0
-            self._turn.release()
-
-    def _loop(self) -> None:
-        while True:
-            first = self._queue.get()
-            if first is None:
-                return
-            self._turn.acquire()
-            group, last = [first], False
-            while len(group) < _GROUP:
-                try:
-                    item = self._queue.get_nowait()
-                except queue.Empty:
-                    break
-                if item is None:
-                    last = True
-                    break
-                group.append(item)
-            self._commit(group)
-            if last:
-                return
-
-    def stop(self) -> None:
-        with self._lock:
-            self._stopped = True
-            self._queue.put(None)
-        self._thread.join()
-        with self._turn:  # a caller may still be committing by itself
-            pass

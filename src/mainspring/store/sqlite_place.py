@@ -1,9 +1,14 @@
-"""What must hold before a SQLite file is opened: a sound library, a directory, a file system that can lock."""
+"""The place of a SQLite file: what must hold before it is opened, and when the disk has its log.
+
+A sound library, a directory, a file system that can lock.
+"""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -68,3 +73,18 @@ def filesystem(directory: Path, *, mounts: str | None = None) -> str:
         if inside and len(point) >= len(best):
             best, kind = point, name
     return kind
+
+
+def make_durable(log: str) -> None:
+    """Wait until the disk has all of a write-ahead log, as SQLite does at a commit. Raises OSError."""
+    try:
+        file = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return  # the last connection was closed meanwhile, which has brought everything into the database
+    try:
+        if sys.platform == "darwin":
+            fcntl.fcntl(file, fcntl.F_FULLFSYNC)
+        else:
+            os.fdatasync(file)
+    finally:
+        os.close(file)

@@ -64,11 +64,13 @@ class Engine(Protocol):
         *,
         before_commit: Callable[[], None] | None = None,
         durable: bool = True,
+        early: bool = False,
     ) -> T:
         """Run ``work`` in a write transaction and return its value once the commit is durable.
 
         ``work`` may run again when it met with others. ``durable`` false: a crash of the machine may lose the last
-        moments. Raises what ``work`` raised, with nothing changed, and the StoreError that fits.
+        moments. ``early``: others may see it and build on it while the disk still writes, where that is to their gain;
+        the answer waits all the same. Raises what ``work`` raised, with nothing changed, and the StoreError that fits.
         """
         ...
 

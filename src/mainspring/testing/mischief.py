@@ -185,6 +185,7 @@ class ActorStore(Store):
         before: FaultPoint | None = None,
         after: FaultPoint | None = None,
         rings: Bell | None = None,
+        early: bool = False,
     ) -> T:
         self._meddler.before_write()
 
@@ -193,7 +194,7 @@ class ActorStore(Store):
             self._meddler.in_write()
             return value
 
-        return super().write(slowly, before=before, after=after, rings=rings)
+        return super().write(slowly, before=before, after=after, rings=rings, early=early)
 
     def read(self, work: Callable[[Transaction], T], *, latest: bool = False) -> T:
         self._meddler.before_read()

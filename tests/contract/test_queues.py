@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from mainspring.chance import SeededChance
+from mainspring.clock import SECOND
 from mainspring.control import queues
 from mainspring.domain.attempt import Ending
 from mainspring.domain.job import JobRequest
@@ -154,6 +155,16 @@ def test_a_limit_holds_over_lanes_workers_and_what_runs_already(story: Story) ->
         story.claims[claimed.grant.left.job] = claimed.grant.claim
     story.end(ids[0])
     assert order(claim(story)) == [ids[1]]
+
+
+def test_what_a_lost_job_has_taken_of_a_limit_comes_back_with_its_lease(story: Story) -> None:
+    change(story, "mail", limit=1)
+    ids = story.submit_many([JobRequest("mail")] * 2)
+    assert order(claim(story)) == ids[:1]
+    story.clock.forward(LEASE + SECOND)
+    assert order(claim(story)) == [], "as long as nobody has declared it lost"
+    story.lose_expired()
+    assert order(claim(story)) == ids[:1]
 
 
 def test_a_limit_holds_at_once_for_a_worker_that_has_not_heard_of_it(story: Story) -> None:

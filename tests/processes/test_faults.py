@@ -1,28 +1,6 @@
 """Processes that die, freeze and come back, on real processes: what was acknowledged is run and ends once.
 
-Where each scenario of the kinds that one SQLite host can show is tested (B numbers: the catalogue of field reports):
-
-    lost job                      B001 B131 here (kill_9_amid_50_jobs), B003 here (rescuer), B005 here (acknowledged),
-                                  B007 _shutdown (delayed)
-    double run                    B009 _shutdown (delayed), B011 _shutdown (drain_keeps), B017 here (two_sweeps);
-                                  B013 B015 (PostgreSQL, limits): later issues
-    stuck forever                 B019 B023 B151 _shutdown, B021 _points (sweep_killed), B025 here (at_most_once),
-                                  B029 _points (start.before_send), B031 _endings (spoiled), B033 here (no worker left);
-                                  B027 (schedules): a later issue
-    finished state overwritten    B035 _points (sweep_frozen), B041 here (late result), B037 _endings (tiny jobs);
-                                  B039 (workflows): a later issue
-    cancellation, child processes B107 B109 B111 B117 B119 _endings, B113 tests/engine in virtual time;
-                                  B115 (workflows, detach): a later issue
-    timeouts                      B121 _endings (main process)
-    retries, backoff, poison      B123 _endings (poison, culprit), B127 tests/domain/test_retry.py;
-                                  B125 B129 (limits, rolling deploys): later issues
-    shutdown, drain, signals      B143 B145 B153 _shutdown; B147 (workflows), B149 (drain command): later issues
-    payload and characters        B191 B195 _payloads, B193 tests/api/test_refusals.py
-    logs                          B197 B199 B201 _payloads, tests/processes/test_runner_output.py
-    identity of processes         B231 _shutdown (lock_file), B233 here (orphans)
-    false death                   B235 here (interpreter_lock)
-
-``_shutdown`` is test_faults_shutdown.py, and so on.
+Which field report is tested where: docs/architecture/field-reports.md.
 """
 
 from __future__ import annotations
@@ -137,6 +115,7 @@ def test_nothing_of_a_frozen_workers_attempt_lives_past_lease_and_5_s(world: Wor
         world.until_state(job, State.CANCELLED)
 
 
+@both_engines
 def test_a_job_that_holds_the_interpreter_lock_is_not_taken_for_lost(world: World) -> None:
     world.worker("holder", lease="1s", sweep="500ms")
     world.worker("idle", lease="1s", sweep="500ms", queues="elsewhere")

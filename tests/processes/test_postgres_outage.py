@@ -22,6 +22,9 @@ from tests.proxy import Proxy
 
 APP = Path(__file__).parent / "world" / "apps" / "ledgers.py"
 FAST: dict[str, Any] = {"lease": "2s", "sweep": "500ms"}
+LATER = 8.0
+"""Seconds until a job is due that is submitted before a crash."""
+CUTS = 10
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +78,8 @@ def test_the_whole_tree_outlives_a_crash_of_the_database_and_says_so_meanwhile(
     job = world.submit("nap", seconds=0.1)
     world.until_state(job, State.SUCCEEDED)
     world.eventually(lambda: ready(port)[0] == 200, what="ready")
+    due_at = world.now() + LATER
+    (later,) = world.submit_many("nap", [{"seconds": 0}], delay=LATER)
     control(server, "-m", "immediate", "stop")
     world.eventually(lambda: ready(port)[0] == 503, what="not ready")
     world.eventually(lambda: "can't be reached" in json.dumps(ready(port)[1]), what="the reason")
@@ -83,6 +88,8 @@ def test_the_whole_tree_outlives_a_crash_of_the_database_and_says_so_meanwhile(
     world.eventually(lambda: ready(port)[0] == 200, within=30, what="ready again")
     again = world.submit("nap", seconds=0.1)
     world.until_state(again, State.SUCCEEDED)
+    back_at = world.now()
+    assert due_at - 0.1 <= world.started(later, within=30).at <= max(due_at, back_at) + 5, "not a recovery time later"
     assert up.status is None
     assert {name: one.pid for name, one in world.active().items()} == before, "nobody had to be started anew"
 
@@ -158,3 +165,62 @@ def test_a_worker_that_stops_at_any_point_of_its_turn_holds_nobody_up(world: Wor
     assert set(world.until_ended(jobs, within=60).values()) == {State.SUCCEEDED}
     stopped.send(signal.SIGCONT)
     assert stopped.stop(30) == 0
+
+
+def resources(pid: int) -> tuple[int, int, int]:
+    """Descriptors, threads and resident KiB of a process."""
+    folder = Path(f"/proc/{pid}")
+    status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+    return len(list((folder / "fd").iterdir())), int(status["Threads"]), int(status["VmRSS"].split()[0])
+
+
+def test_connections_are_cut_again_and_again_and_work_goes_on_within_seconds_at_no_cost_that_stays(
+    world: World, server: postgres.Server, database: str
+) -> None:
+    """Also the ways of the listener, which nobody would miss."""
+    with Proxy(server.port) as proxy:
+        worker = world.worker("cut", database_url=server.tcp_url(database, port=proxy.port), **FAST)
+        seen = []
+        for _ in range(2):
+            for _ in range(CUTS):
+                proxy.cut()
+                job = world.submit("nap", seconds=0)
+                world.until_state(job, State.SUCCEEDED, within=5)
+            seen.append(resources(worker.pid))
+        (files, threads, kib), (files_later, threads_later, kib_later) = seen
+        assert files_later <= files + 3
+        assert threads_later <= threads + 1
+        assert kib_later <= kib + 4096
+        assert world.active()["cut"].pid == worker.pid
+
+
+SPOILED_BEATS = """
+create sequence mainspring.beats;
+create function mainspring.spoil() returns trigger language plpgsql as $$
+begin
+  case nextval('mainspring.beats')
+    when 2 then raise exception 'spoiled' using errcode = 'unique_violation';
+    when 4 then raise exception 'spoiled' using errcode = 'serialization_failure';
+    when 6 then raise exception 'spoiled' using errcode = 'query_canceled';
+    when 8 then raise exception 'spoiled' using errcode = 'disk_full';
+    when 10 then raise exception 'spoiled' using errcode = 'internal_error';
+    when 12 then perform pg_terminate_backend(pg_backend_pid());
+    else null;
+  end case;
+  return new;
+end
+$$;
+create trigger spoiled before update on mainspring.beat for each row execute function mainspring.spoil();
+"""
+
+
+def test_a_heartbeat_that_fails_in_whatever_way_is_followed_by_the_next(
+    world: World, server: postgres.Server, database: str
+) -> None:
+    worker = world.worker("beating", lease="1s", sweep="300ms")
+    server.ask(SPOILED_BEATS, database)
+    beats = lambda: server.ask("select last_value from mainspring.beats", database)[0][0]  # noqa: E731
+    world.eventually(lambda: beats() >= 14, within=60, what="heartbeats behind all that failed")
+    assert worker.status is None
+    world.until_state(world.submit("nap", seconds=0), State.SUCCEEDED)
+    assert world.active()["beating"].pid == worker.pid

@@ -25,6 +25,10 @@ class Chance(Protocol):
         """The random name of one start of a process: 16 hexadecimal digits."""
         ...
 
+    def secret(self) -> str:
+        """256 random bits as letters, digits, dash and underscore."""
+        ...
+
 
 class SystemChance:
     """Unpredictable; what real processes use."""
@@ -41,6 +45,9 @@ class SystemChance:
     def incarnation(self) -> str:
         return secrets.token_hex(8)
 
+    def secret(self) -> str:
+        return secrets.token_urlsafe(32)
+
 
 class SeededChance:
     """The same seed gives the same choices; what simulation and tests use."""
@@ -56,6 +63,9 @@ class SeededChance:
 
     def incarnation(self) -> str:
         return f"{self._random.getrandbits(64):016x}"
+
+    def secret(self) -> str:
+        return f"{self._random.getrandbits(256):064x}"
 
     def whole(self, low: int, high: int) -> int:
         """A whole number from low to high, both included."""

@@ -49,13 +49,21 @@ def eventually(look: Callable[[], T], *, within: Duration = Duration(10 * SECOND
 class Serving:
     """One server process."""
 
-    def __init__(self, directory: Path, *, host: str = "127.0.0.1", port: int = 0, faults: str = "") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        faults: str = "",
+        options: tuple[str, ...] = (),
+    ) -> None:
         self.database = f"sqlite:///{directory}/main.db"
         self._said = directory / "said.txt"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MAINSPRING_")}
         with self._said.open("w") as stderr:
             self.process = subprocess.Popen(
-                [*COMMAND, "--db", self.database, "--host", host, "--port", str(port)],
+                [*COMMAND, "--db", self.database, "--host", host, "--port", str(port), *options],
                 stderr=stderr,
                 stdout=stderr,
                 cwd=directory,
@@ -70,7 +78,7 @@ class Serving:
         return self
 
     def _address(self) -> str:
-        found = re.search(r"listening at (http://[\w.:\[\]]+)", self.said)
+        found = re.search(r"listening at (https?://[\w.:\[\]]+)", self.said)
         assert found or self.process.poll() is None, self.said
         return found[1] if found else ""
 

@@ -11,7 +11,7 @@ def test_the_address_that_is_told_leads_to_a_page_whose_links_lead_somewhere(ser
     page = server.http.get("/")
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     links = re.findall(r'href="([^"]+)"', page.text)
-    assert {"/healthz", "/readyz", "/api/v1/jobs", "/api/v1/workers", "/api/v1/tasks", "/api/v1/queues"} == set(links)
+    assert {"/healthz", "/readyz", "/api/v1/jobs", "/api/v1/workers", "/api/v1/tasks", "/api/v1/queues"} <= set(links)
     for link in links:
         answer = server.http.get(link)
         assert answer.status_code in {200, 503}, link

@@ -70,15 +70,6 @@ def test_two_servers_on_the_same_database_both_work(start: Start) -> None:
     assert second.job(number)["state"] == "queued"
 
 
-@pytest.mark.parametrize(
-    "host", ["0.0.0.0", "::", "10.0.0.1", "example.org", "", "127.0.0.1.example.org", "169.254.1.1"]
-)
-def test_only_loopback_is_listened_at(host: str) -> None:
-    with pytest.raises(AddressRefused, match="later version") as refused:
-        listen(host, 0)
-    assert refused.value.field == "host"
-
-
 def test_a_foreign_address_ends_the_process_before_it_opens_the_store(start: Start, tmp_path: Path) -> None:
     serving = start(host="0.0.0.0")
     assert serving.process.wait(10) == AddressRefused.exit_status == 4

@@ -14,6 +14,7 @@ import mainspring.store
 from mainspring.chance import Chance
 from mainspring.clock import HOUR, SECOND, Instant
 from mainspring.control import submit
+from mainspring.domain.access import Role
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobRequest, Unique
@@ -180,11 +181,17 @@ def test_every_call_binds_exactly_the_parameters_of_its_statement(recorded: set[
 
 def a_whole_life(story: Story) -> None:
     """Every verb of the store at least once."""
-    from mainspring.control import queues, read
+    from mainspring.control import access, queues, read
     from mainspring.control import workers as control_workers
 
     store = story.store
     store.write(mark)
+    _, secret = access.create(store, "deploy", Role.VIEWER, lasts=None, actor="ann")
+    access.recognise(store, secret)
+    for wanted_token in ("deploy", "1"):
+        access.revoke(store, wanted_token, actor="ann")
+    access.tokens(store)
+    access.changes(store)
     story.submit_many([JobRequest("send", expires="1h"), JobRequest("mail", delay="5s")])
     for state in State:
         if state is not State.NEW:

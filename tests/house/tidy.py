@@ -91,7 +91,7 @@ def forbidden_module_names(root: Path) -> list[Finding]:
 
 
 # -------------------------------------------------------------------------------------------------------- SQL
-_SHOUTED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|REPLACE|WITH|PRAGMA|BEGIN|SAVEPOINT)\b")
+_SHOUTED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE\s|CREATE|DROP|ALTER|REPLACE|WITH|PRAGMA|BEGIN|SAVEPOINT)\b")
 _SPOKEN = re.compile(
     r"""\s*( select\s.*\bfrom\s | insert\s+(or\s+\w+\s+)?into\s | update\s+\w+\s+set\s | delete\s+from\s
     | (create|drop|alter)\s+(temp\s+|unique\s+|virtual\s+)*(table|index|view|trigger|schema)\s

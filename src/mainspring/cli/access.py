@@ -15,7 +15,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from mainspring.client import Client
+from mainspring.client.operating import OperatingClient
 from mainspring.config.layers import Loaded, environment, load
 from mainspring.errors import NotYetSupported
 
@@ -43,7 +43,7 @@ class Access:
         return load(environment=environment(), directory=Path.cwd(), file=self.config, flags=given)
 
     @contextmanager
-    def client(self, *, make: bool = False, actor: str = "client") -> Iterator[Client]:
+    def client(self, *, make: bool = False, actor: str = "client") -> Iterator[OperatingClient]:
         """A client on the database, closed afterwards. Raises the StoreError that fits.
 
         ``make``: whether a database may be made where none is; a question never makes one. ``actor``: who is said to

@@ -42,6 +42,10 @@ class ServerFlags:
 
     host: Annotated[str | None, _flag("host")] = None
     port: Annotated[str | None, _flag("port")] = None
+    auth: Annotated[str | None, _flag("auth")] = None
+    transport: Annotated[str | None, _flag("transport")] = None
+    tls_cert: Annotated[str | None, _flag("tls_cert")] = None
+    tls_key: Annotated[str | None, _flag("tls_key")] = None
 
 
 @Parameter(name="*")

@@ -47,6 +47,11 @@ QUEUE = (
     Command("resume", "mainspring.cli.queues:resume", "Let them start again.", " NAME"),
     Command("set", "mainspring.cli.queues:set_", "Set how many jobs of a queue may run at once.", " NAME"),
 )
+TOKEN = (
+    Command("create", "mainspring.cli.token:create", "Make one; its secret is printed once.", " NAME"),
+    Command("list", "mainspring.cli.token:list_", "List them, newest first."),
+    Command("revoke", "mainspring.cli.token:revoke", "Take one back.", " ID|NAME"),
+)
 RUNNING = (
     Command("up", "mainspring.cli.up:up", "Start server and workers, and keep them running."),
     Command("server", "mainspring.cli.server:server", "Start a server alone: REST API, health, sweep, retention."),
@@ -77,6 +82,8 @@ PLATFORM = (
     Command("workers", "mainspring.cli.workers:workers", "List workers and what they do."),
     Command("queues", "mainspring.cli.queues:queues", "List queues, what waits in them, and their limits."),
     Command("queue", "", "Pause or resume a queue, or set its limit.", " VERB NAME", QUEUE),
+    Command("token", "", "Say who may ask a server over REST.", " VERB", TOKEN),
+    Command("audit", "mainspring.cli.token:audit", "List what people changed, newest first."),
     Command("db", "", "Look after a database: upgrade, check, backup, prune, move.", " VERB", DATABASE),
     Command("export", "mainspring.cli.export:export", "Write out all jobs or events, a line each.", " jobs|events"),
 )
@@ -98,7 +105,6 @@ LATER = frozenset(
         "config",
         "import",
         "publish",
-        "token",
         "users",
         "top",
     }

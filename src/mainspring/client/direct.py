@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mainspring.clock import Duration
-from mainspring.control import catalog, enlist, jobs, queues, read, submit, workers
+from mainspring.control import access, catalog, enlist, jobs, queues, read, submit, workers
+from mainspring.domain.access import Change, Role, Token
 from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.borrowed import Borrowed
@@ -141,6 +142,30 @@ class DirectClient:
     def change_queue(self, name: str, change: QueueChange) -> Queue:
         """Pause or resume a queue, set its limit or its note."""
         return queues.change(self.store, name, change, actor=self._actor)
+
+    # --- what only operators ask --------------------------------------------------------------------------------
+
+    def acting(self, actor: str) -> DirectClient:
+        """The same client, of which events and the audit trail say that it was somebody else."""
+        return DirectClient(self.store, actor=actor, parent=self._parent)
+
+    def create_token(self, name: str, role: Role, *, lasts: Duration | None = None) -> tuple[Token, str]:
+        """A new token and its secret."""
+        return access.create(self.store, name, role, lasts=lasts, actor=self._actor)
+
+    def revoke_token(self, wanted: str) -> Token:
+        """Take a token back, by number or name."""
+        return access.revoke(self.store, wanted, actor=self._actor)
+
+    def tokens(self) -> list[Token]:
+        """All tokens, newest first."""
+        return access.tokens(self.store)
+
+    def changes(self, *, below: int | None = None, subject: str | None = None, limit: int = 100) -> list[Change]:
+        """The audit trail below a cursor, newest first."""
+        return access.changes(self.store, below=below, subject=subject, limit=limit)
+
+    # --- news ---------------------------------------------------------------------------------------------------
 
     def await_news(self, timeout: Duration) -> None:
         """Block until something may have happened, at most this long."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mainspring.clock import Duration, Instant, instant_text, seconds
+from mainspring.domain.access import Change, Token
 from mainspring.domain.attempt import Attempt, Failure
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job
@@ -164,6 +165,34 @@ def task_wire(task: Task) -> dict[str, Any]:
         "slots": task.slots,
         "code_hash": task.code_hash,
         "argv": list(task.argv),
+    }
+
+
+def token_wire(token: Token) -> dict[str, Any]:
+    """A token; its secret is shown once, by whoever made it."""
+    return {
+        "id": token.id,
+        "name": token.name,
+        "role": token.role.value,
+        "created_at": instant_text(token.created_at),
+        "created_by": token.created_by,
+        "expires_at": _time(token.expires_at),
+        "used_at": _time(token.used_at),
+        "revoked_at": _time(token.revoked_at),
+        "revoked_by": token.revoked_by,
+    }
+
+
+def change_wire(change: Change) -> dict[str, Any]:
+    """A line of the audit trail; ``seq`` is the cursor."""
+    return {
+        "seq": change.seq,
+        "at": instant_text(change.at),
+        "actor": change.actor,
+        "action": change.action,
+        "subject": change.subject,
+        "before": change.before,
+        "after": change.after,
     }
 
 

@@ -144,6 +144,8 @@ def _defaults(given: Mapping[str, Value]) -> dict[str, Value]:
     return {
         "processes": min(slots, 32) if isinstance(slots, int) else 32,
         "runners": max(1, min(4, _cores() - 1)),
+        "auth": "",
+        "transport": "",
         "log_format": "pretty" if sys.stderr is not None and sys.stderr.isatty() else "json",
     }
 

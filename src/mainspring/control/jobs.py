@@ -8,7 +8,8 @@ from mainspring.domain.job import Job
 from mainspring.domain.states import FINAL
 from mainspring.errors import IllegalState, ReplayLive, UnknownJob
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, jobs
+from mainspring.store import Store, Transaction, jobs, trail
+from mainspring.store.trail import Deed
 from mainspring.transitions.born import born
 from mainspring.transitions.cancelled import cancel_tree
 
@@ -29,6 +30,7 @@ def cancel(store: Store, number: int, *, actor: str) -> Job:
             raise IllegalState(
                 f"job {number} is {state} and can't be cancelled.", state=state, remedy="An end is final."
             )
+        trail.note(tx, actor, Deed("job.cancel", f"job {number}"))
         return _present(tx, number)
 
     job = store.write(work, before=FaultPoint.CANCEL_BEFORE_COMMIT, after=FaultPoint.CANCEL_AFTER_COMMIT)
@@ -57,6 +59,7 @@ def retry(store: Store, number: int, *, actor: str) -> Job:
             )
         _refuse_live_replay(tx, number)
         (receipt,) = born(tx, [jobs.again(tx, number)], actor)
+        trail.note(tx, actor, Deed("job.retry", f"job {number}", {"state": state}, {"job": receipt.job}))
         return _present(tx, receipt.job)
 
     job = store.write(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
+from msgspec import UNSET, to_builtins
 
 from mainspring.domain.queue import Queue, QueueChange, changed
 from mainspring.domain.task import checked_name
 from mainspring.errors import UnknownQueue
-from mainspring.store import Store, Transaction, catalog, queues, workers
+from mainspring.store import Store, Transaction, catalog, queues, trail, workers
+from mainspring.store.trail import Deed
 
 
 def listed(store: Store) -> list[Queue]:
@@ -38,6 +39,9 @@ def change(store: Store, name: str, wanted: QueueChange, *, actor: str) -> Queue
         new = changed(rule, wanted, by=actor, now=tx.now)
         if new != rule or name not in known:
             queues.put_rule(tx, name, new)
+            trail.note(
+                tx, actor, Deed("queue.change", f"queue {name}", before=to_builtins(rule), after=to_builtins(new))
+            )
 
     store.write(work, rings=store.work_bell)
     return one(store, name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from mainspring.control.read import storable
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.errors import IllegalState, UnknownWorker
-from mainspring.store import Store, Transaction, workers
+from mainspring.store import Store, Transaction, trail, workers
+from mainspring.store.trail import Deed
 
 
 def one(store: Store, number: int) -> Worker:
@@ -25,6 +26,7 @@ def drain(store: Store, number: int, *, actor: str) -> Worker:
         if worker.state is WorkerState.STOPPED:
             raise IllegalState(f"worker {number} has stopped already.", state=worker.state.value)
         workers.ask_drain(tx, number, actor)
+        trail.note(tx, actor, Deed("worker.drain", f"worker {number}", before={"state": worker.state}))
         return _one(tx, number)
 
     worker = store.write(work)

@@ -103,6 +103,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     database_url: str = DEFAULT_DATABASE
     host: str = "127.0.0.1"
     port: int = 8750
+    auth: str = ""
+    transport: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
     workers: int = 1
     slots: int = 100
     processes: int = 32
@@ -141,6 +145,28 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("host", Kind.TEXT, "127.0.0.1", "The address that the server listens on.", "--host", _SERVERS),
     Setting("port", Kind.WHOLE, 8750, "The port that the server listens on.", "--port", _SERVERS, least=0, most=65_535),
+    Setting(
+        "auth",
+        Kind.CHOICE,
+        None,
+        "Whether the server asks for tokens; without, only this machine may reach it.",
+        "--auth",
+        _SERVERS,
+        choices=("token", "none"),
+        depends="none at a loopback address, else token",
+    ),
+    Setting(
+        "transport",
+        Kind.CHOICE,
+        None,
+        "Whether the server speaks TLS itself; plain where a proxy in front of it does.",
+        "--transport",
+        _SERVERS,
+        choices=("tls", "plain"),
+        depends="plain at a loopback address, else tls",
+    ),
+    Setting("tls_cert", Kind.TEXT, "", "The file of the certificate chain, in PEM.", "--tls-cert", _SERVERS),
+    Setting("tls_key", Kind.TEXT, "", "The file of its private key, in PEM.", "--tls-key", _SERVERS),
     Setting(
         "workers", Kind.WHOLE, 1, "How many worker processes `up` starts.", "--workers", ("up",), least=1, most=256
     ),

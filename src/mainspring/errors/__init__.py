@@ -8,10 +8,12 @@ MainspringError
 │  ├─ InvalidSchedule: InvalidCron  NeverFires  UnknownZone
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
-├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue
+├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownToken
 ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
-├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused
-├─ TooBusy                 429  exit 5   back-pressure: nothing was changed
+│                                        TokenExists
+├─ Unauthenticated         401  exit 4   REST only: the server asks who is there
+├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused  RoleTooLow
+├─ TooBusy                 429  exit 5   TooManyFailures; back-pressure: nothing was changed
 ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
 ├─ AddressUnavailable      503  exit 5   the server can't listen there
 ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy  StoreMoved
@@ -76,9 +78,14 @@ from mainspring.errors.refused import (
     MoveRefused,
     NotFound,
     ReplayLive,
+    RoleTooLow,
+    TokenExists,
     TooBusy,
+    TooManyFailures,
+    Unauthenticated,
     UnknownJob,
     UnknownQueue,
+    UnknownToken,
     UnknownWorker,
 )
 from mainspring.errors.root import (
@@ -146,6 +153,7 @@ __all__ = [
     "ProtocolViolation",
     "ReplayLive",
     "RequestTimeout",
+    "RoleTooLow",
     "SchemaTooNew",
     "SchemaTooOld",
     "StoreBusy",
@@ -154,11 +162,15 @@ __all__ = [
     "StoreMoved",
     "StoreReadOnly",
     "StoreUnreachable",
+    "TokenExists",
     "TooBusy",
+    "TooManyFailures",
     "TooManyJobs",
+    "Unauthenticated",
     "UnknownJob",
     "UnknownQueue",
     "UnknownTask",
+    "UnknownToken",
     "UnknownWorker",
     "UnknownZone",
     "UnsupportedMediaType",

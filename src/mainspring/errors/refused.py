@@ -45,6 +45,16 @@ class UnknownQueue(NotFound):
         super().__init__(f"unknown queue {name!r}.", remedy=f"{remedy} {made}".strip(), field="name")
 
 
+class UnknownToken(NotFound):
+    """No token has this number, and none that is valid has this name."""
+
+    code = "unknown_token"
+
+    def __init__(self, wanted: str, known: Iterable[str] = ()) -> None:
+        remedy = near(wanted, known) or "List them with: mainspring token list"
+        super().__init__(f"unknown token {wanted[:80]!r}", remedy=remedy, field="id")
+
+
 class Conflict(MainspringError):
     """The thing exists, and its present state does not allow the change."""
 
@@ -80,6 +90,19 @@ class KeyHeld(Conflict):
         self.job = job
 
 
+class TokenExists(Conflict):
+    """A token that is still valid has this name."""
+
+    code = "token_exists"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is a token {name!r} already.",
+            remedy=f"Give this one another name, or take that one back: mainspring token revoke {name}",
+            field="name",
+        )
+
+
 class AlreadyUp(Conflict):
     """Another supervisor runs on the same directory."""
 
@@ -96,6 +119,18 @@ class MoveRefused(Conflict):
     """A move that can't begin or go on as things are; nothing was changed."""
 
     code = "move_refused"
+
+
+class Unauthenticated(MainspringError):
+    """The server asks who is there, and got no token, or none that is valid. REST only."""
+
+    code = "unauthenticated"
+    http_status = 401
+    exit_status = 4
+
+    def __init__(self, message: str) -> None:
+        remedy = "Send the header Authorization: Bearer TOKEN; make one with: mainspring token create NAME --role ROLE"
+        super().__init__(message, remedy=remedy, field="Authorization")
 
 
 class Forbidden(MainspringError):
@@ -118,12 +153,24 @@ class AddressRefused(Forbidden):
     code = "address_refused"
 
 
+class RoleTooLow(Forbidden):
+    """The token is valid, and its role does not cover this."""
+
+    code = "role_too_low"
+
+
 class TooBusy(MainspringError):
     """More requests wait than the server holds; nothing was changed and it may be tried again."""
 
     code = "too_busy"
     http_status = 429
     exit_status = 5
+
+
+class TooManyFailures(TooBusy):
+    """Too many wrong tokens came from one address; for a while it is not listened to. REST only."""
+
+    code = "too_many_failures"
 
 
 class AnswerTimeout(MainspringError):

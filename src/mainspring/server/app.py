@@ -1,4 +1,4 @@
-"""The server process: REST and health at a loopback address, sweep and retention on threads. Composition only.
+"""The server process: REST and health at one address, sweep and retention on threads. Composition only.
 
 It opens the store, hands it on, and ends when it is told: requests at hand are answered, loops come to their end.
 """
@@ -16,17 +16,21 @@ from types import FrameType
 
 import uvicorn
 
-from mainspring.client import Client
 from mainspring.client.direct import DirectClient
+from mainspring.client.operating import OperatingClient
 from mainspring.clock import Clock, seconds
+from mainspring.control.access import recognise
 from mainspring.domain.setting import Settings
 from mainspring.engine.drive import Drive
 from mainspring.engine.retention import Retention, keep_of
 from mainspring.engine.sweep import Sweep
 from mainspring.engine.turn import Turn
+from mainspring.errors import AddressRefused
+from mainspring.server.admission import Admission
 from mainspring.server.exchange import Entry
 from mainspring.server.health import Health
-from mainspring.server.listen import listen, url
+from mainspring.server.listen import Terms, check, listen, url
+from mainspring.server.routes.access import AccessRoutes
 from mainspring.server.routes.catalog import CatalogRoutes
 from mainspring.server.routes.front import front_page
 from mainspring.server.routes.health import HealthRoutes
@@ -49,6 +53,8 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
     AddressUnavailable and the StoreError that fits.
     """
     ending = _Ending()
+    terms = Terms(host, port, settings.auth, settings.transport, settings.tls_cert, settings.tls_key)
+    check(terms)
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
         store = Store.open(database)
@@ -58,19 +64,39 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
         turns: dict[str, Turn] = {"sweeper": sweep, "retention": retention}
         loops = [_driven(name, turn, store.clock, stack) for name, turn in turns.items()]
         client = DirectClient(store)
+        admission = _admission(store, client, terms)
         health = Health(loops, store.clock, lambda: store.write(mark), client.workers)
         stack.callback(health.close)
-        web = Web(routes(client, health), listener.getsockname()[1], store.chance)
+        web = Web(routes(client, health), listener.getsockname()[1], store.chance, admission=admission)
         stack.callback(web.close)
-        server = _Server(web, lambda: (say or _say)(f"listening at {url(listener)}"))
+        said = f"listening at {url(listener, encrypted=terms.encrypted)}"
+        server = _Server(web, terms, lambda: (say or _say)(said))
         if ending.follow(server):
             server.run(sockets=[listener])
     return 0
 
 
-def routes(client: Client, health: Health) -> list[Entry]:
+def _admission(store: Store, client: OperatingClient, terms: Terms) -> Admission | None:
+    """Who is let in; None where nobody is asked. Raises AddressRefused where there is nobody who could be."""
+    if not terms.asks:
+        return None
+    if not any(token.valid(store.clock.now()) for token in client.tokens()):
+        raise AddressRefused(
+            "The server would ask for tokens, and there is none that is valid: nobody could use it.",
+            remedy="Make one: mainspring token create NAME --role admin",
+            field="auth",
+        )
+    return Admission(lambda secret: recognise(store, secret), store.clock)
+
+
+def routes(client: OperatingClient, health: Health) -> list[Entry]:
     """Every route that there is."""
-    entries = [*JobRoutes(client).entries(), *CatalogRoutes(client).entries(), *HealthRoutes(health).entries()]
+    entries = [
+        *JobRoutes(client).entries(),
+        *CatalogRoutes(client).entries(),
+        *AccessRoutes(client).entries(),
+        *HealthRoutes(health).entries(),
+    ]
     return [front_page(entries), *entries]
 
 
@@ -93,7 +119,7 @@ def _say(text: str) -> None:
 class _Server(uvicorn.Server):
     """Uvicorn, which says when it takes requests, and looks around once a second instead of ten times."""
 
-    def __init__(self, web: Web, listening: Callable[[], None]) -> None:
+    def __init__(self, web: Web, terms: Terms, listening: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
                 web,
@@ -108,6 +134,8 @@ class _Server(uvicorn.Server):
                 proxy_headers=False,
                 server_header=False,
                 timeout_graceful_shutdown=_PATIENCE_AT_END,
+                ssl_certfile=terms.tls_cert if terms.encrypted else None,
+                ssl_keyfile=terms.tls_key if terms.encrypted else None,
             )
         )
         self._listening = listening

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -44,6 +44,7 @@ _FIELDS = tuple(field for field in JobRequest.__struct_fields__ if field not in 
 _STATES = tuple(state.value for state in State if state is not State.NEW)
 _BATCH = 'Send a list of jobs, such as [{"task": "..."}, {"task": "..."}], or {"jobs": [...]}.'
 _PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<path>.*)`")
+Body = TypeVar("Body", bound=msgspec.Struct)
 _PLUS_LOST = re.compile(r" (?=\d\d:?\d\d$)")
 
 
@@ -105,14 +106,19 @@ def no_fields(asked: Asked) -> None:
 
 def queue_change(asked: Asked) -> QueueChange:
     """The body of a change of a queue. Raises InvalidInput naming the field."""
+    return body_of(asked, QueueChange, "A change of a queue")
+
+
+def body_of(asked: Asked, shape: type[Body], what: str) -> Body:
+    """The body as a value of this struct, called ``what`` where it does not fit. Raises InvalidInput with the field."""
     body = _object(asked.body)
-    known = QueueChange.__struct_fields__
+    known = shape.__struct_fields__
     for name in body:
         if name not in known:
             remedy = near(name, known) or f"It may have: {', '.join(known)}."
-            raise InvalidOption(f"A change of a queue has no field {name[:80]!r}.", remedy=remedy, field=name[:80])
+            raise InvalidOption(f"{what} has no field {name[:80]!r}.", remedy=remedy, field=name[:80])
     try:
-        return msgspec.convert(body, QueueChange)
+        return msgspec.convert(body, shape)
     except msgspec.ValidationError as error:
         raise _misfit(str(error)) from error
 

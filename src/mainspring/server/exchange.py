@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
+from mainspring.domain.access import ANYBODY, Asker, Role
 from mainspring.domain.ids import LARGEST, JobId, job_id
 from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownWorker
 
@@ -24,13 +25,26 @@ class Access(Enum):
     ACT = "act"  # changes by its address alone; the body may be left out
 
 
+_NEEDS = {Access.PROBE: None, Access.READ: Role.VIEWER, Access.CHANGE: Role.OPERATOR, Access.ACT: Role.OPERATOR}
+
+
 class Asked(NamedTuple):
-    """What a handler sees: the values in the path, the query, the headers (lower case) and the whole body."""
+    """What a handler sees: the values in the path, the query, the headers (lower case) and the whole body.
+
+    ``asker``: who asks; ``address``: from where, an empty text where that is not known.
+    """
 
     path: Mapping[str, str]
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+    asker: Asker = ANYBODY
+    address: str = ""
+
+    @property
+    def actor(self) -> str:
+        """Who events and the audit trail say that it was: ``deploy@10.0.0.7``."""
+        return self.asker.name if self.asker is ANYBODY else f"{self.asker.name}@{self.address}"
 
     @property
     def job(self) -> JobId:
@@ -86,10 +100,16 @@ Handler = Callable[[Asked], Answer]
 
 
 class Entry(NamedTuple):
-    """One route. ``query``: the names that its query may have."""
+    """One route. ``query``: the names that its query may have; ``role``: who may use it, if not as its access says."""
 
     method: str
     path: str
     access: Access
     handler: Handler
     query: tuple[str, ...] = ()
+    role: Role | None = None
+
+    @property
+    def needs(self) -> Role | None:
+        """The role that one must have; None for everybody."""
+        return self.role or _NEEDS[self.access]

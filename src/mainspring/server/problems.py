@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mainspring.errors import IllegalState, KeyHeld, MainspringError, MethodNotAllowed, TooBusy
+from mainspring.errors import (
+    IllegalState,
+    KeyHeld,
+    MainspringError,
+    MethodNotAllowed,
+    TooBusy,
+    TooManyFailures,
+    Unauthenticated,
+)
 from mainspring.server.exchange import Answer
 
 PROBLEM = "application/problem+json"
@@ -48,5 +56,7 @@ def _headers(error: MainspringError) -> dict[str, str]:
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allowed)
     if isinstance(error, TooBusy):
-        headers["retry-after"] = "1"
+        headers["retry-after"] = "60" if isinstance(error, TooManyFailures) else "1"
+    if isinstance(error, Unauthenticated):
+        headers["www-authenticate"] = "Bearer"
     return headers

@@ -1,8 +1,9 @@
 """The gate: who may ask, decided in one place on the matched route; what is not declared is refused.
 
-There is no authentication yet, so the server is for programs on this machine. A web page in a browser on this machine
-is not one of them: it is kept out by Host (a name that an attacker points at 127.0.0.1), by Origin and Sec-Fetch-Site
-(a foreign page) and by the content type (a form that needs no permission). There are no CORS headers.
+A server that does not ask who is there is for programs on this machine. A web page in a browser on this machine is not
+one of them: it is kept out by Host (a name that an attacker points at 127.0.0.1), by Origin and Sec-Fetch-Site (a
+foreign page) and by the content type (a form that needs no permission). One that asks needs no Host of its own, as no
+such page has a token. There are no CORS headers.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import NamedTuple
 
 from starlette.routing import Match, Route
 
-from mainspring.errors import ForeignOrigin, MethodNotAllowed, NotFound, PayloadTooLarge, UnsupportedMediaType
+from mainspring.domain.access import Asker
+from mainspring.errors import (
+    ForeignOrigin,
+    MethodNotAllowed,
+    NotFound,
+    PayloadTooLarge,
+    RoleTooLow,
+    UnsupportedMediaType,
+)
 from mainspring.server.exchange import Access, Entry
 
 BODY_LIMIT = 4 * 1_048_576
@@ -34,10 +43,14 @@ class Admitted(NamedTuple):
 
 
 class Gate:
-    """Knows all routes and the port that we listen at. Decides on headers alone, before a byte of the body is read."""
+    """Knows all routes and the port that we listen at. Decides on headers alone, before a byte of the body is read.
 
-    def __init__(self, entries: Sequence[Entry], port: int) -> None:
+    ``asks``: whether tokens are asked for, so that the server may be known by any name.
+    """
+
+    def __init__(self, entries: Sequence[Entry], port: int, *, asks: bool = False) -> None:
         self._port = port
+        self._asks = asks
         self._entries = [(Route(entry.path, _unreachable, methods=[entry.method]), entry) for entry in entries]
 
     def admit(self, method: str, path: str, headers: Sequence[Header]) -> Admitted:
@@ -45,8 +58,9 @@ class Gate:
 
         Raises ForeignOrigin, NotFound, MethodNotAllowed, UnsupportedMediaType, PayloadTooLarge.
         """
-        self._check_host(_all(headers, "host"))
-        self._check_origin(_all(headers, "origin"))
+        hosts = _all(headers, "host")
+        self._check_host(hosts)
+        self._check_origin(_all(headers, "origin"), hosts)
         _check_site(_all(headers, "sec-fetch-site"))
         admitted = self._matched(method, path)
         if admitted.entry.access in (Access.CHANGE, Access.ACT):
@@ -68,22 +82,27 @@ class Gate:
         raise NotFound(f"There is nothing at {path[:200]}.", remedy="The REST API is below /api/v1.")
 
     def _check_host(self, hosts: list[str]) -> None:
-        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+        if len(hosts) != 1 or not (self._asks or self._is_ours(hosts[0])):
             raise ForeignOrigin(
                 f"The Host header is {_shown(hosts)}; this server answers to loopback names with its port only.",
                 remedy=f"Ask for http://127.0.0.1:{self._port} or http://localhost:{self._port}.",
                 field="Host",
             )
 
-    def _check_origin(self, origins: list[str]) -> None:
-        if origins and not all(
-            origin.startswith("http://") and self._is_ours(origin.removeprefix("http://")) for origin in origins
-        ):
+    def _check_origin(self, origins: list[str], hosts: list[str]) -> None:
+        if not all(self._own_page(origin, hosts[0]) for origin in origins):
             raise ForeignOrigin(
                 f"The Origin header is {_shown(origins)}; pages of other sites may not use this server.",
                 remedy="Programs leave the header out.",
                 field="Origin",
             )
+
+    def _own_page(self, origin: str, host: str) -> bool:
+        """Whether a page of this origin came from here: from the very name that it asks."""
+        scheme, _, authority = origin.partition("://")
+        if self._asks:
+            return scheme in {"http", "https"} and authority.lower() == host.lower()
+        return scheme == "http" and self._is_ours(authority)
 
     def _is_ours(self, authority: str) -> bool:
         """Whether ``host:port`` is a loopback name or address with our port."""
@@ -91,6 +110,16 @@ class Gate:
         if not colon or authority.endswith("]"):
             name, port = authority, "80"
         return port == str(self._port) and is_loopback(name)
+
+
+def check_role(entry: Entry, asker: Asker) -> None:
+    """Raise RoleTooLow when the asker may not use this route."""
+    if entry.needs is not None and not asker.role.covers(entry.needs):
+        raise RoleTooLow(
+            f"{entry.method} {entry.path} needs the role {entry.needs.value}; {asker.name} is {asker.role.value}.",
+            remedy="An admin makes another token: mainspring token create NAME --role ROLE",
+            field="Authorization",
+        )
 
 
 def is_loopback(host: str) -> bool:

@@ -18,11 +18,13 @@ from starlette.types import Receive, Scope, Send
 
 from mainspring.chance import Chance
 from mainspring.clock import SECOND, Duration, seconds
+from mainspring.domain.access import ANYBODY, Asker
 from mainspring.errors import AnswerTimeout, InvalidInput, InvalidText, MainspringError, TooBusy, near
+from mainspring.server.admission import Admission
 from mainspring.server.body import Body, Gone
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.problems import fault, problem
-from mainspring.server.security import BODY_LIMIT, Gate, Header, has_body
+from mainspring.server.security import BODY_LIMIT, Gate, Header, check_role, has_body
 
 _SAFE = {
     "content-type": "application/json",
@@ -62,10 +64,21 @@ class Written(NamedTuple):
 
 
 class Web:
-    """An ASGI application over a table of routes. ``close`` lets go of its threads."""
+    """An ASGI application over a table of routes. ``close`` lets go of its threads.
 
-    def __init__(self, entries: Sequence[Entry], port: int, chance: Chance, limits: Limits | None = None) -> None:
-        self._gate = Gate(entries, port)
+    ``admission``: says who is there; None for a server that does not ask.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        port: int,
+        chance: Chance,
+        limits: Limits | None = None,
+        admission: Admission | None = None,
+    ) -> None:
+        self._gate = Gate(entries, port, asks=admission is not None)
+        self._admission = admission
         self._chance = chance
         self._limits = limits or Limits()
         self._pool = ThreadPoolExecutor(self._limits.threads, "mainspring-request")
@@ -106,12 +119,25 @@ class Web:
         held = _Held(self)
         self._waiting += 1
         try:
+            address = (scope.get("client") or ("",))[0]
+            asker = await self._who(admitted.entry, headers, address)
             changes = admitted.entry.access in (Access.CHANGE, Access.ACT)
             data = await body.read(self._limits.body_time, held.add) if changes else b""
-            return await self._call(admitted.entry, Asked(admitted.path, query, dict(headers), data))
+            asked = Asked(admitted.path, query, dict(headers), data, asker, address)
+            return await self._call(admitted.entry, asked)
         finally:
             self._waiting -= 1
             held.release()
+
+    async def _who(self, entry: Entry, headers: list[Header], address: str) -> Asker:
+        """Who asks, once it is known that they may. Raises Unauthenticated, RoleTooLow, TooManyFailures."""
+        if self._admission is None or entry.needs is None:
+            return ANYBODY
+        shown = [value for name, value in headers if name == "authorization"]
+        loop = asyncio.get_running_loop()
+        asker = await loop.run_in_executor(self._pool, self._admission.who, shown, address)
+        check_role(entry, asker)
+        return asker
 
     def hold(self, size: int) -> None:
         """Count bytes of bodies in memory, or take them off. Raises TooBusy above the limit."""

@@ -47,7 +47,14 @@ _WORKER = (
 )
 _POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog", "drain_by", "others")
 
+_TOKEN = ("id", "name", "role", "created", "created_by", "expires", "used", "revoked", "revoked_by")
+
 COLUMNS: dict[str, tuple[str, ...]] = {
+    "access/all": _TOKEN,
+    "access/by_digest": _TOKEN,
+    "access/insert": ("id",),
+    "access/named": _TOKEN,
+    "access/one": _TOKEN,
     "answer/expired": ("key", "until"),
     "answer/find": ("digest", "answer", "until"),
     "attempt/of_job": (
@@ -131,6 +138,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schema/name": ("set_config",),
     "schema/read": ("version", "oldest_binary"),
     "schema/statistics": ("name",),
+    "trail/page": ("seq", "at", "actor", "action", "subject", "before", "after"),
     "task/all": ("declaration",),
     "task/by_short": ("name",),
     "task/ground": ("declaration", "lane", "policy"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mainspring.client import Client
+from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import queue_wire, task_wire, worker_wire
 from mainspring.server.decode import no_fields, queue_change
 from mainspring.server.exchange import Access, Answer, Asked, Entry
@@ -11,7 +11,7 @@ from mainspring.server.exchange import Access, Answer, Asked, Entry
 class CatalogRoutes:
     """What can be run, who runs it, and in which lines it waits."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: OperatingClient) -> None:
         self._client = client
 
     def entries(self) -> list[Entry]:
@@ -41,7 +41,7 @@ class CatalogRoutes:
     def drain(self, asked: Asked) -> Answer:
         """It claims nothing more, and ends when its jobs have."""
         no_fields(asked)
-        return Answer(200, worker_wire(self._client.drain(asked.worker)))
+        return Answer(200, worker_wire(self._client.acting(asked.actor).drain(asked.worker)))
 
     def queues(self, _: Asked) -> Answer:
         """All known queues, by name."""
@@ -53,4 +53,6 @@ class CatalogRoutes:
 
     def change_queue(self, asked: Asked) -> Answer:
         """Paused or resumed, with another limit or note."""
-        return Answer(200, queue_wire(self._client.change_queue(asked.path["name"], queue_change(asked))))
+        return Answer(
+            200, queue_wire(self._client.acting(asked.actor).change_queue(asked.path["name"], queue_change(asked)))
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mainspring.client import Client
+from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import attempt_wire, event_wire, job_wire, logline_wire
 from mainspring.domain.job import Job
 from mainspring.errors import InvalidInput, MainspringError, NotYetSupported
@@ -18,7 +18,7 @@ _LONGEST_PAGE = 10_000
 class JobRoutes:
     """The handlers, on one client."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: OperatingClient) -> None:
         self._client = client
 
     def entries(self) -> list[Entry]:
@@ -39,7 +39,7 @@ class JobRoutes:
         """A new job, once it is durable; or the one that holds the unique key."""
         key = asked.headers.get("idempotency-key")
         try:
-            (receipt,) = self._client.submit([job_request(asked)], idempotency_key=key)
+            (receipt,) = self._client.acting(asked.actor).submit([job_request(asked)], idempotency_key=key)
         except MainspringError as error:
             error.index = None  # there is no list that it could be in
             raise
@@ -49,7 +49,7 @@ class JobRoutes:
     def submit_batch(self, asked: Asked) -> Answer:
         """All jobs of a list, once they are durable, or none."""
         key = asked.headers.get("idempotency-key")
-        receipts = self._client.submit(job_requests(asked), idempotency_key=key)
+        receipts = self._client.acting(asked.actor).submit(job_requests(asked), idempotency_key=key)
         items = [{"id": one.job, "new": one.new} for one in receipts]
         return Answer(201 if any(one.new for one in receipts) else 200, {"items": items, "next": None})
 
@@ -89,12 +89,12 @@ class JobRoutes:
     def cancel(self, asked: Asked) -> Answer:
         """Cancelled now, or running with ``cancel_requested``."""
         no_fields(asked)
-        return Answer(200, job_wire(self._client.cancel(asked.job)))
+        return Answer(200, job_wire(self._client.acting(asked.actor).cancel(asked.job)))
 
     def retry(self, asked: Asked) -> Answer:
         """A new job that points to the old one."""
         no_fields(asked)
-        return _created(self._client.retry(asked.job))
+        return _created(self._client.acting(asked.actor).retry(asked.job))
 
 
 def _created(job: Job) -> Answer:

@@ -1,0 +1,36 @@
+"""What only operators ask: the verbs that the server and the command line have beyond those of jobs."""
+
+from __future__ import annotations
+
+from typing import Protocol, Self
+
+from mainspring.client import Client
+from mainspring.clock import Duration
+from mainspring.domain.access import Change, Role, Token
+
+
+class OperatingClient(Client, Protocol):
+    """A client on a store, for whoever looks after it."""
+
+    def acting(self, actor: str) -> Self:
+        """The same client, of which events and the audit trail say that it was somebody else."""
+        ...
+
+    def create_token(self, name: str, role: Role, *, lasts: Duration | None = None) -> tuple[Token, str]:
+        """A new token and its secret, which can't be had again. ``lasts`` None: until it is revoked.
+
+        Raises InvalidOption, TokenExists.
+        """
+        ...
+
+    def revoke_token(self, wanted: str) -> Token:
+        """Take a token back, by number or name. Raises UnknownToken."""
+        ...
+
+    def tokens(self) -> list[Token]:
+        """All tokens, newest first, revoked ones too."""
+        ...
+
+    def changes(self, *, below: int | None = None, subject: str | None = None, limit: int = 100) -> list[Change]:
+        """The audit trail below a cursor (``seq``), newest first; of one subject (``queue mail``), or of all."""
+        ...

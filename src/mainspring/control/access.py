@@ -1,0 +1,81 @@
+"""What people ask of tokens and of the audit trail, and who it is that shows a token."""
+
+from __future__ import annotations
+
+from mainspring.clock import DAY, Duration, Instant, instant_text
+from mainspring.domain.access import PREFIX, Asker, Change, Role, Token, digest, token_name
+from mainspring.domain.ids import LARGEST
+from mainspring.errors import InvalidOption, TokenExists, Unauthenticated, UnknownToken
+from mainspring.store import Store, Transaction, access, trail
+from mainspring.store.access import NewToken
+from mainspring.store.trail import Deed
+
+LONGEST = Duration(3_650 * DAY)
+"""How long a token may be valid at most; without a stated end it is valid until it is revoked."""
+
+
+def create(store: Store, name: str, role: Role, *, lasts: Duration | None, actor: str) -> tuple[Token, str]:
+    """A new token and its secret, which can't be had again. Raises InvalidOption, TokenExists."""
+    token_name(name)
+    if lasts is not None and not 0 < lasts <= LONGEST:
+        raise InvalidOption("A token is valid for more than 0 and at most 3650 days.", field="expires_in")
+    secret = f"{PREFIX}{store.chance.secret()}"
+
+    def work(tx: Transaction) -> Token:
+        if access.named(tx, name) is not None:
+            raise TokenExists(name)
+        expires = None if lasts is None else Instant(tx.now + lasts)
+        number = access.insert(tx, NewToken(name, role, digest(secret), expires), actor)
+        made = {"id": number, "role": role, "expires": None if expires is None else instant_text(expires)}
+        trail.note(tx, actor, Deed("token.create", f"token {name}", after=made))
+        return _one(tx, str(number))
+
+    return store.write(work), secret
+
+
+def revoke(store: Store, wanted: str, *, actor: str) -> Token:
+    """Take a token back, by number or name; servers hear of it within seconds. Again changes nothing.
+
+    Raises UnknownToken.
+    """
+
+    def work(tx: Transaction) -> Token:
+        token = _one(tx, wanted)
+        if token.revoked_at is None:
+            access.revoke(tx, token.id, actor)
+            gone = {"id": token.id, "role": token.role}
+            trail.note(tx, actor, Deed("token.revoke", f"token {token.name}", before=gone))
+        return _one(tx, str(token.id))
+
+    return store.write(work)
+
+
+def tokens(store: Store) -> list[Token]:
+    """Every token, newest first."""
+    return store.read(access.tokens)
+
+
+def recognise(store: Store, secret: str) -> Asker:
+    """Whose token it is. Raises Unauthenticated."""
+    kept = digest(secret)
+    token, now = store.read(lambda tx: (access.by_digest(tx, kept), tx.now))
+    if token is None or not token.valid(now):
+        raise Unauthenticated("This token is not valid: unknown, revoked or past its end.")
+    if access.worn(token, now):
+        store.write(lambda tx: access.use(tx, token.id))
+    return Asker(token.name, token.role)
+
+
+def changes(store: Store, *, below: int | None = None, subject: str | None = None, limit: int = 100) -> list[Change]:
+    """The audit trail below a cursor, newest first; of one subject (``queue mail``), or of all."""
+    return store.read(
+        lambda tx: trail.page(tx, below=LARGEST if below is None else below, subject=subject, limit=limit)
+    )
+
+
+def _one(tx: Transaction, wanted: str) -> Token:
+    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) <= 18 else None
+    found = access.named(tx, wanted) if number is None else access.one(tx, number)
+    if found is None:
+        raise UnknownToken(wanted, [token.name for token in access.tokens(tx) if token.revoked_at is None])
+    return found

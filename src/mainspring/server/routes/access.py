@@ -1,0 +1,60 @@
+"""Tokens and the audit trail over REST."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mainspring.client.operating import OperatingClient
+from mainspring.client.wire import change_wire, token_wire
+from mainspring.clock import duration
+from mainspring.domain.access import Role, role_of
+from mainspring.server.decode import body_of
+from mainspring.server.exchange import Access, Answer, Asked, Entry
+
+_LONGEST_PAGE = 1_000
+
+
+class TokenWanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of a request for a token. ``expires_in``: a duration; left out, it is valid until it is revoked."""
+
+    name: str
+    role: str
+    expires_in: str | None = None
+
+
+class AccessRoutes:
+    """Who may ask, and who changed what."""
+
+    def __init__(self, client: OperatingClient) -> None:
+        self._client = client
+
+    def entries(self) -> list[Entry]:
+        """The routes of these nouns."""
+        return [
+            Entry("GET", "/api/v1/tokens", Access.READ, self.tokens, role=Role.ADMIN),
+            Entry("POST", "/api/v1/tokens", Access.CHANGE, self.create, role=Role.ADMIN),
+            Entry("DELETE", "/api/v1/tokens/{id}", Access.ACT, self.revoke, role=Role.ADMIN),
+            Entry("GET", "/api/v1/audit", Access.READ, self.audit, ("subject", "cursor", "limit"), role=Role.OPERATOR),
+        ]
+
+    def tokens(self, _: Asked) -> Answer:
+        """All tokens, newest first, without their secrets."""
+        return Answer(200, {"items": [token_wire(token) for token in self._client.tokens()], "next": None})
+
+    def create(self, asked: Asked) -> Answer:
+        """A new token; ``token`` in the answer is its secret, shown this once."""
+        wanted = body_of(asked, TokenWanted, "A token")
+        lasts = None if wanted.expires_in is None else duration(wanted.expires_in)
+        token, secret = self._client.acting(asked.actor).create_token(wanted.name, role_of(wanted.role), lasts=lasts)
+        return Answer(201, token_wire(token) | {"token": secret}, {"location": f"/api/v1/tokens/{token.id}"})
+
+    def revoke(self, asked: Asked) -> Answer:
+        """It opens nothing any more."""
+        return Answer(200, token_wire(self._client.acting(asked.actor).revoke_token(asked.path["id"])))
+
+    def audit(self, asked: Asked) -> Answer:
+        """The audit trail, newest first."""
+        limit = asked.whole("limit", 100, 1, _LONGEST_PAGE)
+        found = self._client.changes(below=asked.cursor or None, subject=asked.query.get("subject"), limit=limit)
+        more = str(found[-1].seq) if len(found) == limit else None
+        return Answer(200, {"items": [change_wire(change) for change in found], "next": more})

@@ -1,0 +1,95 @@
+"""Tokens and the audit trail in both engines: whose token it is, until when, and what is written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from mainspring.clock import DAY, HOUR, MINUTE, Duration
+from mainspring.control import access
+from mainspring.control import queues as control_queues
+from mainspring.domain.access import Role, Token
+from mainspring.domain.queue import QueueChange
+from mainspring.errors import InvalidOption, TokenExists, Unauthenticated, UnknownToken
+from tests.contract.stories import Story
+
+
+def made(story: Story, name: str = "deploy", role: Role = Role.OPERATOR, **more: Duration) -> tuple[Token, str]:
+    return access.create(story.store, name, role, lasts=more.get("lasts"), actor="ann")
+
+
+def test_a_token_names_its_asker_and_its_secret_is_kept_nowhere(story: Story) -> None:
+    token, secret = made(story)
+    asker = access.recognise(story.store, secret)
+    assert (asker.name, asker.role) == ("deploy", Role.OPERATOR)
+    assert (token.created_by, token.expires_at, token.used_at) == ("ann", None, None)
+    assert secret not in repr(access.tokens(story.store)) + repr(access.changes(story.store))
+
+
+def test_a_token_ends_when_it_was_said_to(story: Story) -> None:
+    _, secret = made(story, lasts=Duration(HOUR))
+    story.clock.forward(Duration(HOUR - 1))
+    access.recognise(story.store, secret)
+    story.clock.forward(Duration(1))
+    with pytest.raises(Unauthenticated):
+        access.recognise(story.store, secret)
+
+
+def test_a_revoked_token_opens_nothing_and_its_name_is_free_again(story: Story) -> None:
+    token, secret = made(story)
+    with pytest.raises(TokenExists):
+        made(story)
+    access.revoke(story.store, "deploy", actor="bob")
+    with pytest.raises(Unauthenticated):
+        access.recognise(story.store, secret)
+    again, other = made(story)
+    assert (again.id != token.id, access.recognise(story.store, other).name) == (True, "deploy")
+    assert access.revoke(story.store, str(token.id), actor="eve").revoked_by == "bob", "again changes nothing"
+    with pytest.raises(UnknownToken):
+        access.revoke(story.store, "nobody", actor="bob")
+
+
+def test_the_last_use_is_written_at_most_once_a_minute(story: Story) -> None:
+    _, secret = made(story)
+    uses = []
+    for _ in range(3):
+        access.recognise(story.store, secret)
+        uses.append(access.tokens(story.store)[0].used_at)
+        story.clock.forward(Duration(MINUTE // 2 + 1))
+    assert uses[0] == uses[1]
+    assert uses[1] != uses[2]
+
+
+@pytest.mark.parametrize("name", ["", "two words", "a/b", "x" * 201])
+def test_a_token_has_a_plain_name(story: Story, name: str) -> None:
+    with pytest.raises(InvalidOption):
+        made(story, name)
+
+
+@pytest.mark.parametrize("lasts", [Duration(0), Duration(3_651 * DAY)])
+def test_a_token_lasts_a_while(story: Story, lasts: Duration) -> None:
+    with pytest.raises(InvalidOption):
+        made(story, lasts=lasts)
+
+
+def test_every_change_by_hand_is_on_the_trail(story: Story) -> None:
+    job = story.submit()
+    control_queues.change(story.store, "shop", QueueChange(paused=True, note="stop"), actor="ann")
+    story.cancel(job)
+    again = story.retry(job)
+    made(story)
+    trail = access.changes(story.store)
+    assert [(line.actor, line.action, line.subject) for line in trail] == [
+        ("ann", "token.create", "token deploy"),
+        ("ann", "job.retry", f"job {job}"),
+        ("ann", "job.cancel", f"job {job}"),
+        ("ann", "queue.change", "queue shop"),
+    ]
+    assert trail[1].after == {"job": again.id}
+    assert [line.subject for line in access.changes(story.store, below=trail[1].seq, limit=1)] == [f"job {job}"]
+    assert [line.action for line in access.changes(story.store, subject="queue shop")] == ["queue.change"]
+
+
+def test_what_changes_nothing_leaves_no_line(story: Story) -> None:
+    control_queues.change(story.store, "shop", QueueChange(limit=3), actor="ann")
+    control_queues.change(story.store, "shop", QueueChange(limit=3), actor="ann")
+    assert len(access.changes(story.store)) == 1

@@ -3,7 +3,7 @@
 MainspringError
 ├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
 │  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
-│  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidCursor  NotYetSupported
+│  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidWorkflow  InvalidCursor  NotYetSupported
 │  ├─ IdempotencyKeyReused  PayloadTooLarge 413  TooManyJobs 413
 │  ├─ InvalidSchedule: InvalidCron  NeverFires  UnknownZone
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
@@ -23,6 +23,7 @@ MainspringError
 ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
 ├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
 ├─ JobNotSucceeded         409  exit 1   JobDead  JobCancelled: what ``job.result()`` raises
+├─ ConditionFailed         409  exit 1   UnresolvedReference: why a node of a run failed without a job
 └─ WaitTimeout             504  exit 1   the job is not done yet; it goes on
 ``code`` is stable; docs/reference/errors.md lists every one
 """
@@ -43,6 +44,7 @@ from mainspring.errors.invalid import (
     InvalidSetting,
     InvalidTask,
     InvalidText,
+    InvalidWorkflow,
     MalformedJson,
     MethodNotAllowed,
     NeverFires,
@@ -57,11 +59,13 @@ from mainspring.errors.invalid import (
 )
 from mainspring.errors.outcomes import (
     AppNotLoadable,
+    ConditionFailed,
     JobCancelled,
     JobDead,
     JobNotSucceeded,
     OutputFailed,
     ProtocolViolation,
+    UnresolvedReference,
     WaitTimeout,
 )
 from mainspring.errors.refused import (
@@ -116,6 +120,7 @@ __all__ = [
     "AnswerTimeout",
     "AppNotLoadable",
     "BackupRefused",
+    "ConditionFailed",
     "Conflict",
     "EngineTooOld",
     "Forbidden",
@@ -134,6 +139,7 @@ __all__ = [
     "InvalidSetting",
     "InvalidTask",
     "InvalidText",
+    "InvalidWorkflow",
     "JobCancelled",
     "JobDead",
     "JobNotSucceeded",
@@ -173,6 +179,7 @@ __all__ = [
     "UnknownToken",
     "UnknownWorker",
     "UnknownZone",
+    "UnresolvedReference",
     "UnsupportedMediaType",
     "WaitTimeout",
     "WrongUse",

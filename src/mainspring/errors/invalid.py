@@ -139,6 +139,21 @@ class InvalidTask(InvalidInput):
     code = "invalid_task"
 
 
+class InvalidWorkflow(InvalidInput):
+    """A workflow can't be as it is written. ``field`` is the place in its document: ``nodes[3].needs[0]``."""
+
+    code = "invalid_workflow"
+
+    def __init__(self, what: str, *, place: str = "", remedy: str = "") -> None:
+        """``what``: a clause without capital and full stop, as the place goes before it."""
+        self.what = what
+        super().__init__(f"{place}: {what}." if place else f"{what[:1].upper()}{what[1:]}.", remedy=remedy, field=place)
+
+    def at(self, place: str) -> InvalidWorkflow:
+        """The same, where the place was not known before."""
+        return InvalidWorkflow(self.what, place=place, remedy=self.remedy)
+
+
 class InvalidCursor(InvalidInput):
     """A cursor that this list did not hand out."""
 

@@ -48,6 +48,27 @@ class JobCancelled(JobNotSucceeded):
     code = "job_cancelled"
 
 
+class ConditionFailed(MainspringError):
+    """The condition of a node can't be answered with what is there; the node fails."""
+
+    code = "condition_failed"
+    http_status = 409
+
+    def __init__(self, condition: str, what: str) -> None:
+        super().__init__(f"The condition {condition!r:.200} can't be answered: {what}.", field="when")
+
+
+class UnresolvedReference(MainspringError):
+    """A reference leads to nothing in the value that it names; the node fails. ``field`` is its place."""
+
+    code = "unresolved_reference"
+    http_status = 409
+
+    def __init__(self, what: str, *, place: str) -> None:
+        super().__init__(f"{place}: {what}.", field=place)
+        self.what = what
+
+
 class WaitTimeout(MainspringError):
     """The job did not end within the time given; it goes on."""
 

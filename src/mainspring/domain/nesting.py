@@ -1,0 +1,42 @@
+"""Workflows inside workflows: no document may nest itself, however many others lie between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mainspring.domain.workflow import Workflow
+from mainspring.errors import InvalidWorkflow
+
+DEEPEST = 20
+"""Levels of nested workflows."""
+
+
+def check_nesting(document: Workflow, lookup: Callable[[str], Workflow | None]) -> None:
+    """Follow nested workflows down. Raises InvalidWorkflow where one is unknown, or nests one that it is in.
+
+    ``lookup`` finds a workflow by name; the document itself is found without it, as it may be new.
+    """
+    clean: set[str] = set()
+    _descend(document, (document.name,), lookup, clean)
+
+
+def _descend(
+    document: Workflow, way: tuple[str, ...], lookup: Callable[[str], Workflow | None], clean: set[str]
+) -> None:
+    for number, node in enumerate(document.nodes):
+        name = node.workflow
+        if name is None or name in clean:
+            continue
+        place = f"nodes[{number}].workflow" if len(way) == 1 else f"workflow {document.name}, nodes[{number}].workflow"
+        if name in way:
+            cycle = " -> ".join([*way[way.index(name) :], name])
+            raise InvalidWorkflow(f"it nests itself: {cycle}", place=place, remedy="Take out one of these.")
+        if len(way) >= DEEPEST:
+            raise InvalidWorkflow(f"workflows are nested deeper than {DEEPEST} levels", place=place)
+        inner = lookup(name)
+        if inner is None:
+            raise InvalidWorkflow(
+                f"unknown workflow {name!r}", place=place, remedy="List them with: mainspring workflows"
+            )
+        _descend(inner, (*way, name), lookup, clean)
+        clean.add(name)

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from mainspring.errors import JobCancelled, JobDead, JobNotSucceeded, MainspringError, WaitTimeout
     from mainspring.sdk.app import Mainspring
     from mainspring.sdk.context import Context, current
+    from mainspring.sdk.drawing import index, item
     from mainspring.sdk.handle import Handle
     from mainspring.sdk.handle import Handle as Job
-    from mainspring.sdk.later import Node, Workflow
     from mainspring.sdk.times import at, cron, every
+    from mainspring.sdk.workflow import Node, Workflow
 
 __version__ = "0.1.0"
 
@@ -36,18 +37,20 @@ _HOMES = {
     "LogLine": "domain.logline",
     "Mainspring": "sdk.app",
     "MainspringError": "errors",
-    "Node": "sdk.later",
+    "Node": "sdk.workflow",
     "Outcome": "domain.states",
     "Retry": "domain.retry",
     "RetryAfter": "domain.retry",
     "State": "domain.states",
     "Unique": "domain.job",
     "WaitTimeout": "errors",
-    "Workflow": "sdk.later",
+    "Workflow": "sdk.workflow",
     "at": "sdk.times",
     "cron": "sdk.times",
     "current": "sdk.context",
     "every": "sdk.times",
+    "index": "sdk.drawing",
+    "item": "sdk.drawing",
 }
 """Where each name lives; behind a colon its name there."""
 
@@ -76,6 +79,8 @@ __all__ = [
     "current",
     "errors",
     "every",
+    "index",
+    "item",
 ]
 
 

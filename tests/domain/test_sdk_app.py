@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import mainspring
-from mainspring import Context, Mainspring, Node, Retry, Workflow, cron, current, every
+from mainspring import Context, Mainspring, Retry, cron, current, every
 from mainspring.domain.task import Executor
 from mainspring.errors import (
     InvalidDuration,
@@ -427,10 +427,7 @@ def test_results_are_json_or_refused(app: Mainspring) -> None:
     [
         (lambda _: cron("0 3 * * *", tz="Europe/Berlin"), "cron"),
         (lambda _: every("30s"), "every"),
-        (lambda _: Workflow("diamond", nodes=[]), "Workflow"),
-        (lambda _: Node("A", task="a", needs=["b"]), "Node"),
         (lambda app: app.schedule("nightly", None, None, params={}), "app.schedule"),
-        (lambda app: app.workflow(lambda: None), "app.workflow"),
         (lambda app: app.publish("topic", {}), "app.publish"),
         (lambda app: app.subscribe("topic", None), "app.subscribe"),
     ],

@@ -110,7 +110,7 @@ def test_what_can_not_be_stored_is_refused_with_its_place() -> None:
     assert refused(workflow(Node("a", task="t", params={"x": [float("nan")]}))).field == "nodes[0].params.x[0]"
     assert refused(workflow(Node("a", task="t", params={"x": "a\0"}))).code == "invalid_text"
     assert refused(workflow(Node("a", task="t", params={"x": 2**70}))).code == "invalid_json"
-    assert compiled(workflow(Node("a", task="t", params={"x": "\\u0000"})))
+    compiled(workflow(Node("a", task="t", params={"x": "\\u0000"})))
 
 
 def test_limits_are_told() -> None:
@@ -131,8 +131,7 @@ def test_workflows_do_not_nest_themselves_through_others() -> None:
     first = workflow(Node("y"), Node("x", workflow="b"), name="a")
     with pytest.raises(InvalidWorkflow, match=r"workflow c, nodes\[0\].workflow: it nests itself: a -> b -> c -> a"):
         check_nesting(first, documents.get)
-    with pytest.raises(InvalidWorkflow, match=r"workflow d, nodes\[0\].workflow: unknown workflow 'e'"):
-        check_nesting(workflow(Node("x", workflow="d")), documents.get)
+    check_nesting(workflow(Node("x", workflow="d")), documents.get)
     check_nesting(workflow(Node("x", workflow="a"), Node("y", workflow="a")), {"a": DIAMOND}.get)
     deep = {str(n): workflow(Node("x", workflow=str(n + 1)), name=str(n)) for n in range(40)}
     with pytest.raises(InvalidWorkflow, match="deeper than 20"):
@@ -170,7 +169,8 @@ def digraphs(draw: st.DrawFn) -> Workflow:
     count = draw(st.integers(1, 9))
     nodes = []
     for number in range(count):
-        needs = draw(st.sets(st.integers(0, count - 1).filter(lambda n, own=number: n != own), max_size=3))
+        others = sorted({*range(count)} - {number})
+        needs = draw(st.sets(st.sampled_from(others), max_size=3)) if others else set()
         nodes.append(Node(str(number), needs=tuple(map(str, sorted(needs)))))
     return workflow(*nodes)
 
@@ -178,7 +178,7 @@ def digraphs(draw: st.DrawFn) -> Workflow:
 @given(digraphs())
 @settings(max_examples=200)
 def test_cycles_and_orders_are_what_another_library_says(document: Workflow) -> None:
-    other = nx.DiGraph((need, node.name) for node in document.nodes for need in node.needs)
+    other: nx.DiGraph[str] = nx.DiGraph((need, node.name) for node in document.nodes for need in node.needs)
     other.add_nodes_from(node.name for node in document.nodes)
     if nx.is_directed_acyclic_graph(other):
         check_order(compiled(document))

@@ -12,9 +12,10 @@ DEEPEST = 20
 
 
 def check_nesting(document: Workflow, lookup: Callable[[str], Workflow | None]) -> None:
-    """Follow nested workflows down. Raises InvalidWorkflow where one is unknown, or nests one that it is in.
+    """Follow nested workflows down. Raises InvalidWorkflow where one nests one that it is in.
 
-    ``lookup`` finds a workflow by name; the document itself is found without it, as it may be new.
+    ``lookup`` finds a workflow by name, and answers None for one that is not known: whether it must be is asked by
+    ``graph.compiled``. The document itself is found without it, as it may be new.
     """
     clean: set[str] = set()
     _descend(document, (document.name,), lookup, clean)
@@ -35,8 +36,6 @@ def _descend(
             raise InvalidWorkflow(f"workflows are nested deeper than {DEEPEST} levels", place=place)
         inner = lookup(name)
         if inner is None:
-            raise InvalidWorkflow(
-                f"unknown workflow {name!r}", place=place, remedy="List them with: mainspring workflows"
-            )
+            continue
         _descend(inner, (*way, name), lookup, clean)
         clean.add(name)

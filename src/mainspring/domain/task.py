@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidTask
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,199}")
@@ -67,11 +68,12 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Catalog(msgspec.Struct, frozen=True):
-    """All tasks of an app, as one runner or program reports them."""
+    """All tasks and workflows of an app, as one runner or program reports them."""
 
     app: str
     code_hash: str
     tasks: tuple[Task, ...]
+    workflows: tuple[Workflow, ...] = ()
 
 
 def checked_name(name: object, what: str) -> str:

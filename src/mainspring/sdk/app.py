@@ -13,18 +13,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar, Unpack, overload
 
 from mainspring.domain.event import Event
+from mainspring.domain.nesting import check_nesting
 from mainspring.domain.parameters import placeholders
 from mainspring.domain.task import Catalog, Executor, checked_name
+from mainspring.domain.workflow import content_hash
 from mainspring.errors import InvalidInput, InvalidOption, InvalidParameters, InvalidTask, NotYetSupported, near
 from mainspring.sdk import connection
 from mainspring.sdk.context import Context
 from mainspring.sdk.events import stream, stream_async
 from mainspring.sdk.fingerprint import combined
 from mainspring.sdk.handle import Handle
-from mainspring.sdk.options import CommandOptions, TaskOptions, declared
+from mainspring.sdk.options import CommandOptions, TaskOptions, declared, refuse_others
 from mainspring.sdk.signature import from_types
 from mainspring.sdk.task import Clients, RegisteredTask
 from mainspring.sdk.waiting import in_thread
+from mainspring.sdk.workflow import RegisteredWorkflow, Workflow, WorkflowOptions, adopted, drawn
 
 if TYPE_CHECKING:
     from mainspring.client import Client
@@ -63,6 +66,7 @@ class Mainspring:
         self.queue = checked_name(name if queue is None else queue, "Queue")
         self.database_url = database_url
         self._tasks: dict[str, RegisteredTask[..., Any, Any]] = {}
+        self._workflows: dict[str, RegisteredWorkflow[Any]] = {}
         self._catalog: Catalog | None = None
         self._clients = Clients(
             lambda: connection.declaring_client_of(self), self.client, lambda: connection.enlisting_client_of(self)
@@ -132,6 +136,52 @@ class Mainspring:
         )
         return self._add(short, task)
 
+    @overload
+    def workflow(self, function: Callable[P, Any], /) -> RegisteredWorkflow[P]: ...
+    @overload
+    def workflow(
+        self, function: None = None, /, **options: Unpack[WorkflowOptions]
+    ) -> Callable[[Callable[P, Any]], RegisteredWorkflow[P]]: ...
+
+    def workflow(self, function: Any = None, /, **options: Any) -> Any:
+        """Declare a workflow: in the function, each call of a task adds a node, and what it gives back is passed on.
+
+        The function runs when the workflow is first needed, with stand-ins for its parameters; its own result, if it
+        has one, is that of a run that another workflow nests. Options: see WorkflowOptions. Raises InvalidTask for a
+        signature that can't be, InvalidOption, InvalidWorkflow.
+        """
+        if function is None:
+            return lambda function: self.workflow(function, **options)
+        refuse_others(options, WorkflowOptions.__optional_keys__, "A workflow")
+        short = checked_name(options.get("name", function.__name__), "Workflow")
+        place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+        return self._add_workflow(short, drawn(function, f"{self.name}.{short}", options, place))
+
+    def add(self, workflow: Workflow) -> RegisteredWorkflow[Any]:
+        """Make a written workflow one of this app's. Short names of its tasks are those of this app where it has them.
+
+        Add it behind the tasks that it names. Raises InvalidTask for a name that the app has already.
+        """
+        short = workflow.document.name
+        return self._add_workflow(short, adopted(workflow, self.name, self._tasks, self._workflows, _caller()))
+
+    def _add_workflow(self, short: str, workflow: RegisteredWorkflow[Any]) -> RegisteredWorkflow[Any]:
+        there = self._workflows.get(short)
+        if there is not None:
+            raise InvalidTask(
+                f"App {self.name} has two workflows named {short!r}: {there.place} and {workflow.place}.",
+                remedy="Rename one.",
+                field="name",
+            )
+        self._workflows[short] = workflow
+        self._catalog = None
+        return workflow
+
+    @property
+    def workflows(self) -> Mapping[str, RegisteredWorkflow[Any]]:
+        """The workflows by short name, in the order of their declaration."""
+        return MappingProxyType(self._workflows)
+
     def _from_function(self, function: Any, options: Mapping[str, Any]) -> RegisteredTask[..., Any, Any]:
         _check_function(function)
         checked = declared(options, queue=self.queue, sandbox="S0", allowed=("S0", "S1"))
@@ -171,10 +221,17 @@ class Mainspring:
         return MappingProxyType(self._tasks)
 
     def catalog(self) -> Catalog:
-        """What the platform gets to know of this app. Raises InvalidTask when an annotation can't be resolved."""
+        """What the platform gets to know of this app.
+
+        Raises InvalidTask when an annotation can't be resolved, InvalidWorkflow for one that can't be.
+        """
         if self._catalog is None:
             tasks = tuple(task.declaration for task in self._tasks.values())
-            self._catalog = Catalog(self.name, combined(task.code_hash for task in tasks), tasks)
+            workflows = tuple(workflow.document for workflow in self._workflows.values())
+            for workflow in workflows:
+                check_nesting(workflow, {one.name: one for one in workflows}.get)
+            hashes = [task.code_hash for task in tasks] + [content_hash(workflow) for workflow in workflows]
+            self._catalog = Catalog(self.name, combined(hashes), tasks, workflows)
         return self._catalog
 
     # --- asking ---------------------------------------------------------------------------------------------------
@@ -219,10 +276,6 @@ class Mainspring:
     def schedule(self, *_args: Any, **_options: Any) -> NoReturn:
         """A schedule. Raises NotYetSupported."""
         raise NotYetSupported("app.schedule")
-
-    def workflow(self, *_args: Any, **_options: Any) -> NoReturn:
-        """A workflow. Raises NotYetSupported."""
-        raise NotYetSupported("app.workflow")
 
     def publish(self, *_args: Any, **_options: Any) -> NoReturn:
         """A named event. Raises NotYetSupported."""

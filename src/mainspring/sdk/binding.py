@@ -119,6 +119,20 @@ class Parameters:
             return None  # Python's own error says it best
         return {**dict(zip(self.order, args, strict=False)), **kwargs, self.context: current()}
 
+    def named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], item: Any = None) -> dict[str, Any]:
+        """The arguments by name, whatever their values. ``item`` goes to the first parameter that is left.
+
+        Raises InvalidParameters for an unknown, doubled or missing name.
+        """
+        given = self._named(args, kwargs)
+        if item is not None:
+            left = next((name for name in self.names if name not in given), None)
+            if left is None:
+                raise self._refusal("", "no parameter is left for the item of the map")
+            given[left] = item
+        self._check_names(given)
+        return given
+
     def _named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         if len(args) > len(self.order):
             message = f"it takes at most {len(self.order)} positional arguments, and {len(args)} were given"

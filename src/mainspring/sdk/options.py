@@ -100,7 +100,7 @@ def declared(options: Mapping[str, Any], *, queue: str, sandbox: str, allowed: t
 
     Raises InvalidOption, InvalidDuration, InvalidTask (a queue's name) or NotYetSupported.
     """
-    _refuse_others(options, _TASK, LATER_FOR_TASKS, "A task")
+    refuse_others(options, _TASK, "A task", LATER_FOR_TASKS)
     return Declared(
         queue=checked_name(options.get("queue", queue), "Queue"),
         retry=_retry(options.get("retry", DEFAULT)),
@@ -119,7 +119,7 @@ def submit_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     What they may be is checked at submit, as for every client. Raises InvalidOption or NotYetSupported for an option
     that is not there, and for values that have no place in a request.
     """
-    _refuse_others(options, _SUBMIT, LATER_FOR_SUBMITS, "A submit")
+    refuse_others(options, _SUBMIT, "A submit", LATER_FOR_SUBMITS)
     fields = {name: value for name, value in options.items() if value is not None and name != "connection"}
     for name in ("delay", "timeout", "expires"):
         if name in fields:
@@ -158,7 +158,10 @@ def _moment(value: object) -> str:
         raise InvalidInstant(text, field="run_at") from error
 
 
-def _refuse_others(options: Mapping[str, Any], known: frozenset[str], later: frozenset[str], what: str) -> None:
+def refuse_others(
+    options: Mapping[str, Any], known: frozenset[str], what: str, later: frozenset[str] = frozenset()
+) -> None:
+    """Raise InvalidOption for an option that is not known, with the near match; NotYetSupported for a later one."""
     for name in options:
         if name in known:
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, Unpack, cast, overload
 
 import msgspec
 
@@ -19,6 +19,7 @@ from mainspring.domain.task import Executor, Task
 from mainspring.errors import InvalidInput, InvalidParameters, InvalidTask
 from mainspring.sdk.binding import Parameters
 from mainspring.sdk.codec import encode_other
+from mainspring.sdk.drawing import NodeCall, NodeOptions, Output, present
 from mainspring.sdk.fingerprint import code_hash
 from mainspring.sdk.handle import Handle
 from mainspring.sdk.lending import lend
@@ -33,6 +34,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C")
 _ROWS = 'Write submit_many([{"order_id": 1}, {"order_id": 2}]).'
+
+
+class TaskUse(SubmitOptions, NodeOptions, total=False):
+    """What ``task.options(...)`` takes: SubmitOptions, and inside a workflow NodeOptions."""
 
 
 class Clients:
@@ -105,7 +110,13 @@ class RegisteredTask(Generic[P, R, C]):
         return self.function.__qualname__
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> C:
-        """Run the function here and now, without a job. A Context parameter that was left out gets the current one."""
+        """Run the function here and now, without a job. A Context parameter that was left out gets the current one.
+
+        Inside a function with ``@app.workflow``: add a node, and give back what stands for its result. ``after``,
+        beside the parameters: nodes that it waits for although it takes nothing of them.
+        """
+        if present() is not None:
+            return cast("C", self._as_node(args, kwargs))
         if self.function is None:
             self._refuse_call()
         together = self.parameters.with_context(args, kwargs)
@@ -142,12 +153,37 @@ class RegisteredTask(Generic[P, R, C]):
         """``submit_many`` for async code."""
         return await Submission(self, {}).asubmit_many(rows, connection=connection)
 
-    def options(self, **options: Unpack[SubmitOptions]) -> Submission[P, R]:
+    def options(self, **options: Unpack[TaskUse]) -> Submission[P, R]:
         """The task with options for a submit: ``task.options(priority=1, delay="10m").submit(...)``.
 
-        Raises InvalidOption for an option that is not there, NotYetSupported for one that later versions have.
+        Inside a workflow: for a node, ``task.options(after=[a], run_if="all_done")(...)``; see NodeOptions. Raises
+        InvalidOption for an option that is not there, NotYetSupported for one that later versions have.
         """
+        if present() is not None:
+            return cast("Submission[P, R]", NodeCall(self, options))
         return Submission(self, submit_fields(options), options.get("connection"))
+
+    # --- as a node of a workflow ----------------------------------------------------------------------------------
+
+    node_kind = "task"
+
+    def named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], item: Any = None) -> dict[str, Any]:
+        """Arguments as parameters by name, without a look at their values. Raises InvalidParameters."""
+        return self.parameters.named(args, kwargs, item)
+
+    def map(self, over: Any, /, **kwargs: Any) -> Output:
+        """Inside a workflow: a node with one job per item of a list or of a result.
+
+        The item goes to the first parameter that is not given; or say where: ``load.map(rows, key=item["id"])``. The
+        node's result is the list of the jobs' results, in the order of the items.
+        """
+        return NodeCall(self, {}).map(over, **kwargs)
+
+    def _as_node(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        options = {}
+        if "after" in kwargs and "after" not in self.parameters.names:
+            options["after"] = kwargs.pop("after")
+        return NodeCall(self, options)(*args, **kwargs)
 
     # --- for the runner -------------------------------------------------------------------------------------------
 
@@ -234,6 +270,14 @@ class Submission(Generic[P, R]):
         """The same with further options; a later one wins."""
         connection = options.get("connection", self._connection)
         return Submission(self._task, self._fields | submit_fields(options), connection)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Output:
+        """For workflows only, which have a NodeCall in this place. Raises InvalidWorkflow."""
+        return NodeCall(self._task, {})(*args, **kwargs)
+
+    def map(self, over: Any, /, **kwargs: Any) -> Output:
+        """For workflows only; see the task's ``map``. Raises InvalidWorkflow."""
+        return NodeCall(self._task, {}).map(over, **kwargs)
 
     @overload
     def submit(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]: ...

@@ -121,6 +121,20 @@ def duration_text(length: Duration) -> str:
     return text
 
 
+def length_text(span: Duration) -> str:
+    """A length of time for people, in at most two units: ``12ms``, ``3.4s``, ``5m 12s``, ``3h 7m``, ``2d 4h``."""
+    span = Duration(max(0, span))
+    if span < SECOND:
+        return f"{span // MILLISECOND}ms"
+    if span < MINUTE:
+        return f"{span * 10 // SECOND / 10}s"
+    if span < HOUR:
+        return f"{span // MINUTE}m {span % MINUTE // SECOND}s"
+    if span < DAY:
+        return f"{span // HOUR}h {span % HOUR // MINUTE}m"
+    return f"{span // DAY}d {span % DAY // HOUR}h"
+
+
 def instant(text: str) -> Instant:
     """Read an ISO 8601 time with offset or ``Z``: ``2026-11-29T03:00:00Z``. Raises InvalidInstant."""
     try:

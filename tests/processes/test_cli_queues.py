@@ -161,6 +161,23 @@ def test_a_submit_says_what_its_job_waits_for(cli: CommandLine):
     assert why(cli, "send").endswith("): deploy. mainspring queue resume fleet")
 
 
+def test_explain_names_everything_in_the_way_and_what_to_do(cli: CommandLine):
+    cli("submit", "send")
+    cli("queue", "pause", "fleet", "--note", "deploy")
+    said = cli("explain", "1")
+    assert said.status == 0
+    first, paused, resume, nobody, start = said.out.splitlines()
+    assert first.split() == ["job", "1", "fleet.send", "○", "queued"]
+    assert paused.startswith("  queue fleet is paused (")
+    assert resume == "    mainspring queue resume fleet"
+    assert nobody == "  no live worker runs fleet.send"
+    assert start == "    Start one: mainspring up --app app.py"
+    told = cli("explain", "1", "--json").answer
+    assert (told["id"], told["state"]) == (1, "queued")
+    assert [reason["code"] for reason in told["reasons"]] == ["queue_paused", "no_worker"]
+    assert cli("explain", "9").status == 3
+
+
 def test_the_page_of_a_job_says_that_its_queue_has_reached_its_limit(cli: CommandLine):
     cli("submit", "send")
     cli("submit", "send")

@@ -13,7 +13,7 @@ import pytest
 
 from mainspring.cli import looks
 from mainspring.cli.values import DOCUMENT_LIMIT, kind, params_of
-from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, Instant
+from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, Instant, length_text
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.task import Executor, Task
 from mainspring.domain.worker import WorkerState
@@ -164,7 +164,7 @@ def test_attempts_that_do_not_count_lead_to_no_two_of_one():
     ],
 )
 def test_lengths_read_well(span: int, text: str):
-    assert looks.length(Duration(span)) == text
+    assert length_text(Duration(span)) == text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mainspring.cli import looks, show
 from mainspring.client import Client
-from mainspring.clock import SECOND, Clock, Duration, Instant, SystemClock
+from mainspring.clock import SECOND, Clock, Duration, Instant, SystemClock, length_text
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job
 from mainspring.domain.logline import LogLine
@@ -140,7 +140,7 @@ def _status(job: Job, dues: Sequence[Instant], clock: Clock) -> str:
         parts.append(f"on {job.worker}")
     if job.state in {State.RETRYING, State.SCHEDULED} and dues:
         parts.append(f"due {looks.age(clock.now(), dues[-1])}")
-    parts.append(looks.length(Duration(clock.now() - since)))
+    parts.append(length_text(Duration(clock.now() - since)))
     if job.progress:
         parts.append(looks.params_line(job.progress, 60))
     return " · ".join(parts)

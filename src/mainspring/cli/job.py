@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from mainspring.cli import access as of
-from mainspring.cli import follow, hosts, looks, show
+from mainspring.cli import follow, looks, show
 from mainspring.cli.access import Access
 from mainspring.cli.jobs import took
 from mainspring.client.wire import attempt_wire, event_wire, job_wire
-from mainspring.clock import Duration, Instant, SystemClock
+from mainspring.clock import Duration, Instant, SystemClock, length_text
 from mainspring.domain.attempt import Attempt, Failure
 from mainspring.domain.event import Event
 from mainspring.domain.ids import job_id
 from mainspring.domain.job import Job
+from mainspring.domain.reason import Explanation
 from mainspring.domain.states import FINAL, Charge, State
 from mainspring.errors import UnknownJob
 
@@ -39,7 +40,7 @@ def job(id_: Id, /, *, access: Access = of.DEFAULT) -> int:
         found = client.job(number(id_))
         attempts = client.attempts(found.id)
         events = client.events(job=found.id)
-        waits = hosts.nobody_for(client, found)
+        waits = obstacle(client.explain(found.id))
     if access.json:
         show.as_json(
             job_wire(found)
@@ -68,6 +69,13 @@ def retry(id_: Id, /, *, access: Access = of.DEFAULT) -> int:
     with show.done(said):
         show.as_json(job_wire(found)) if access.json else show.line(said)
     return 0
+
+
+def obstacle(told: Explanation) -> str:
+    """What a waiting job needs that a person can give it; an empty text for all others."""
+    if told.state in FINAL or told.state is State.RUNNING:
+        return ""
+    return next((f"{one.text}. {one.remedy}" for one in told.reasons if one.remedy), "")
 
 
 def _page(job: Job, attempts: list[Attempt], events: list[Event], waits: str) -> None:
@@ -137,7 +145,7 @@ def _attempt_row(attempt: Attempt, now: Instant) -> tuple[str | Text, ...]:
         show.outcome(attempt.outcome),
         attempt.worker,
         looks.time_of_day(attempt.started_at),
-        looks.length(Duration((attempt.ended_at or now) - attempt.started_at)),
+        length_text(Duration((attempt.ended_at or now) - attempt.started_at)),
         attempt.sandbox,
         looks.cut(looks.one_line(error), 200),
     )

@@ -8,7 +8,7 @@ from mainspring.cli import access as of
 from mainspring.cli import looks, show
 from mainspring.cli.access import Access, option
 from mainspring.client.wire import job_wire
-from mainspring.clock import Duration, Instant, SystemClock, duration, instant
+from mainspring.clock import Duration, Instant, SystemClock, duration, instant, length_text
 from mainspring.domain.job import Job, JobFilter
 from mainspring.domain.states import State
 from mainspring.errors import InvalidDuration, InvalidInput, InvalidInstant, near
@@ -77,7 +77,7 @@ def took(job: Job, now: Instant) -> str:
     end = now if job.state is State.RUNNING else job.finished_at
     if job.started_at is None or end is None:
         return "-"
-    return looks.length(Duration(end - job.started_at))
+    return length_text(Duration(end - job.started_at))
 
 
 def _state(word: str | None) -> State | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, Instant
+from mainspring.clock import SECOND, Duration, Instant, length_text
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import WorkerState
 
@@ -83,20 +83,6 @@ def worker_look(state: WorkerState) -> Look:
     return Look(icon, state.value, style)
 
 
-def length(span: Duration) -> str:
-    """A length of time in at most two units: ``12ms``, ``3.4s``, ``5m 12s``, ``3h 7m``, ``2d 4h``."""
-    span = Duration(max(0, span))
-    if span < SECOND:
-        return f"{span // MILLISECOND}ms"
-    if span < MINUTE:
-        return f"{span * 10 // SECOND / 10}s"
-    if span < HOUR:
-        return f"{span // MINUTE}m {span % MINUTE // SECOND}s"
-    if span < DAY:
-        return f"{span // HOUR}h {span % HOUR // MINUTE}m"
-    return f"{span // DAY}d {span % DAY // HOUR}h"
-
-
 def age(now: Instant, then: Instant | None) -> str:
     """How long ago, or in how long: ``12s ago``, ``in 5m 0s``; a dash for never."""
     if then is None:
@@ -104,7 +90,7 @@ def age(now: Instant, then: Instant | None) -> str:
     span = Duration(now - then)
     if abs(span) < SECOND:
         return "now"
-    whole = length(Duration(abs(span) // SECOND * SECOND)).replace(".0s", "s")
+    whole = length_text(Duration(abs(span) // SECOND * SECOND)).replace(".0s", "s")
     return f"{whole} ago" if span > 0 else f"in {whole}"
 
 

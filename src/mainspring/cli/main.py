@@ -65,6 +65,7 @@ JOBS = (
     ),
     Command("jobs", "mainspring.cli.jobs:jobs", "List jobs, newest first, or count them."),
     Command("job", "mainspring.cli.job:job", "Show one job: attempts, events, result, error.", " ID"),
+    Command("explain", "mainspring.cli.explain:explain", "Say why a job waits, or why it ended as it did.", " ID"),
     Command("cancel", "mainspring.cli.job:cancel", "Cancel a job that waits or runs.", " ID"),
     Command("retry", "mainspring.cli.job:retry", "Run an ended job again, as a new job.", " ID"),
     Command("logs", "mainspring.cli.logs:logs", "Show what a job wrote; -f follows it.", " ID"),
@@ -92,7 +93,6 @@ COMMANDS = {command.name: command for _, commands in GROUPS for command in comma
 
 LATER = frozenset(
     {
-        "explain",
         "schedules",
         "schedule",
         "workflows",

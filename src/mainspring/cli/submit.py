@@ -7,8 +7,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from mainspring.cli import access as of
-from mainspring.cli import follow, hosts, looks, show, values
+from mainspring.cli import follow, looks, show, values
 from mainspring.cli.access import Access, option
+from mainspring.cli.job import obstacle
 from mainspring.client import Client
 from mainspring.client.wire import job_wire
 from mainspring.domain.job import Job, JobRequest
@@ -69,8 +70,8 @@ def submit(  # noqa: PLR0913 - the documented options of a submit
 
 
 def _tell_nobody(client: Client, job: Job) -> None:
-    if nobody := hosts.nobody_for(client, job):
-        show.note(f"job {job.id} waits: {nobody}")
+    if waits := obstacle(client.explain(job.id)):
+        show.note(f"job {job.id} waits: {looks.one_line(waits)}")
 
 
 def _wait(client: Client, number: int, access: Access) -> int:

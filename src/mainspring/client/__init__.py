@@ -16,6 +16,7 @@ from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue, QueueChange
+from mainspring.domain.reason import Explanation
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
 
@@ -52,6 +53,10 @@ class Client(Protocol):
 
     def count(self, wanted: JobFilter) -> int:
         """How many jobs the filter matches."""
+        ...
+
+    def explain(self, job: int) -> Explanation:
+        """Why a job waits, runs or ended as it did. Raises UnknownJob."""
         ...
 
     def attempts(self, job: int) -> list[Attempt]:

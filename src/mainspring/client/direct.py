@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mainspring.clock import Duration
-from mainspring.control import access, catalog, enlist, jobs, queues, read, submit, workers
+from mainspring.control import access, catalog, enlist, explain, jobs, queues, read, submit, workers
 from mainspring.domain.access import Change, Role, Token
 from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
@@ -16,6 +16,7 @@ from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue, QueueChange
+from mainspring.domain.reason import Explanation
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
 from mainspring.errors import NoDatabase
@@ -88,6 +89,10 @@ class DirectClient:
     def count(self, wanted: JobFilter) -> int:
         """How many jobs the filter matches."""
         return read.counted(self.store, wanted)
+
+    def explain(self, job: int) -> Explanation:
+        """Why a job waits, runs or ended as it did."""
+        return explain.explanation(self.store, job)
 
     def attempts(self, job: int) -> list[Attempt]:
         """The attempts of a job in order, the running one last."""

@@ -14,6 +14,7 @@ from mainspring.domain.event import Event
 from mainspring.domain.job import Job
 from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue
+from mainspring.domain.reason import Explanation
 from mainspring.domain.task import Task
 from mainspring.domain.worker import Worker
 
@@ -127,6 +128,25 @@ def worker_wire(worker: Worker) -> dict[str, Any]:
         "code_hash": worker.code_hash,
         "outdated": worker.outdated,
         "tasks": list(worker.tasks),
+    }
+
+
+def explanation_wire(told: Explanation) -> dict[str, Any]:
+    """Why a job is where it is. ``reasons``: the first one matters most."""
+    return {
+        "id": told.job,
+        "task": told.task,
+        "state": told.state.value,
+        "at": instant_text(told.at),
+        "reasons": [
+            {
+                "code": one.code,
+                "text": one.text,
+                "remedy": one.remedy or None,
+                "until": None if one.until is None else instant_text(one.until),
+            }
+            for one in told.reasons
+        ],
     }
 
 

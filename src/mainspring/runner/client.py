@@ -21,6 +21,7 @@ from mainspring.domain.frame import Answer, Request
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue, QueueChange
+from mainspring.domain.reason import Explanation
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.worker import Worker
 from mainspring.errors import InvalidOption, MainspringError, StoreUnreachable
@@ -75,6 +76,10 @@ class FrameClient:
 
     def count(self, wanted: JobFilter) -> int:
         found: int = self._call("count", int, wanted=wanted)
+        return found
+
+    def explain(self, job: int) -> Explanation:
+        found: Explanation = self._call("explain", Explanation, job=job)
         return found
 
     def attempts(self, job: int) -> list[Attempt]:

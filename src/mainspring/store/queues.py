@@ -23,14 +23,19 @@ def one(tx: Transaction, name: str) -> Queue:
     return Queue(*tx.rows("queue/one", queue=name)[0])
 
 
+def rule(tx: Transaction, name: str) -> Rule:
+    """What operators have said of a queue."""
+    found = tx.row("queue/rule", queue=name)
+    return Rule() if found is None else Rule(*found)
+
+
 def rule_to_change(tx: Transaction, name: str) -> Rule:
     """What operators have said of a queue; nobody else changes it until this transaction has ended.
 
     Claims by what was said before take nothing from now on.
     """
     tx.rows("queue/rules_change")
-    found = tx.row("queue/rule", queue=name)
-    return Rule() if found is None else Rule(*found)
+    return rule(tx, name)
 
 
 def put_rule(tx: Transaction, name: str, wanted: Rule) -> None:
@@ -45,9 +50,14 @@ def put_rule(tx: Transaction, name: str, wanted: Rule) -> None:
     )
 
 
+def running(tx: Transaction, name: str) -> int:
+    """How many jobs of a queue run."""
+    return int(tx.rows("queue/running", queue=name)[0][0])
+
+
 def room(tx: Transaction, limits: Mapping[str, int]) -> dict[str, int]:
     """By queue, how many more of its jobs may run under these limits; it stays true until the transaction ends."""
-    return {name: max(0, limits[name] - _running(tx, name)) for name in _in_one_order(limits)}
+    return {name: max(0, limits[name] - _running_for_good(tx, name)) for name in _in_one_order(limits)}
 
 
 def _in_one_order(names: Iterable[str]) -> list[str]:
@@ -55,6 +65,6 @@ def _in_one_order(names: Iterable[str]) -> list[str]:
     return sorted(names)
 
 
-def _running(tx: Transaction, name: str) -> int:
+def _running_for_good(tx: Transaction, name: str) -> int:
     tx.rows("queue/count_next", queue=name)
-    return int(tx.rows("queue/running", queue=name)[0][0])
+    return running(tx, name)

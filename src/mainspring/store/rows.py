@@ -65,6 +65,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "event/after": _EVENT,
     "event/bound": ("seq",),
     "event/of_job": _EVENT,
+    "explain/ahead": ("jobs",),
+    "explain/children": ("jobs",),
+    "explain/last_event": _EVENT,
+    "explain/place": ("lane", "priority", "due", "at", "worker", "until", "cancel_by"),
+    "explain/taken": ("worker", "slots"),
     "export/attempts": (
         *("job", "number", "outcome", "worker", "started", "ended", "sandbox", "charge", "failure", "details"),
     ),

@@ -85,6 +85,7 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
         "job": (_Job, lambda client, body: client.job(body.job)),
         "jobs": (_Wanted, lambda client, body: client.jobs(body.wanted)),
         "count": (_Wanted, lambda client, body: client.count(body.wanted)),
+        "explain": (_Job, lambda client, body: client.explain(body.job)),
         "attempts": (_Job, lambda client, body: client.attempts(body.job)),
         "events": (
             _Events,

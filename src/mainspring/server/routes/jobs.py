@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mainspring.client.operating import OperatingClient
-from mainspring.client.wire import attempt_wire, event_wire, job_wire, logline_wire
+from mainspring.client.wire import attempt_wire, event_wire, explanation_wire, job_wire, logline_wire
+from mainspring.client import Client
 from mainspring.domain.job import Job
 from mainspring.errors import InvalidInput, MainspringError, NotYetSupported
 from mainspring.server.decode import FILTERS, job_filter, job_request, job_requests, no_fields
@@ -28,6 +29,7 @@ class JobRoutes:
             Entry("POST", f"{_JOBS}/batch", Access.CHANGE, self.submit_batch),
             Entry("GET", _JOBS, Access.READ, self.listed, FILTERS),
             Entry("GET", _JOB, Access.READ, self.one),
+            Entry("GET", f"{_JOB}/explain", Access.READ, self.explain),
             Entry("GET", f"{_JOB}/attempts", Access.READ, self.attempts),
             Entry("GET", f"{_JOB}/events", Access.READ, self.events, ("cursor", "limit")),
             Entry("GET", f"{_JOB}/logs", Access.READ, self.logs, ("attempt", "cursor", "limit", "follow")),
@@ -60,6 +62,10 @@ class JobRoutes:
     def one(self, asked: Asked) -> Answer:
         """One job."""
         return Answer(200, job_wire(self._client.job(asked.job)))
+
+    def explain(self, asked: Asked) -> Answer:
+        """Why it waits, runs or ended as it did."""
+        return Answer(200, explanation_wire(self._client.explain(asked.job)))
 
     def attempts(self, asked: Asked) -> Answer:
         """All attempts, the running one last."""

@@ -12,6 +12,7 @@ from typing import Protocol
 from mainspring.clock import Duration
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.borrowed import Borrowed
+from mainspring.domain.bulk import Bulk, BulkDone
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
@@ -83,6 +84,10 @@ class Client(Protocol):
 
     def retry(self, job: int) -> Job:
         """A new job with the same task and parameters (``replay_of``). Raises IllegalState, ReplayLive."""
+        ...
+
+    def bulk(self, asked: Bulk) -> BulkDone:
+        """Cancel or retry all jobs that a filter matches, up to a limit. Raises InvalidInput and its kinds."""
         ...
 
     def tasks(self) -> list[Task]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mainspring.clock import Duration
-from mainspring.control import access, catalog, enlist, explain, jobs, queues, read, submit, workers
+from mainspring.control import access, bulk, catalog, enlist, explain, jobs, queues, read, submit, workers
 from mainspring.domain.access import Change, Role, Token
 from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.borrowed import Borrowed
+from mainspring.domain.bulk import Bulk, BulkDone
 from mainspring.domain.event import Event
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
@@ -119,6 +120,10 @@ class DirectClient:
     def retry(self, job: int) -> Job:
         """A new job with the same task and parameters."""
         return jobs.retry(self.store, job, actor=self._actor)
+
+    def bulk(self, asked: Bulk) -> BulkDone:
+        """Cancel or retry all jobs that a filter matches, up to a limit."""
+        return bulk.bulk(self.store, asked, actor=self._actor)
 
     def tasks(self) -> list[Task]:
         """The catalog."""

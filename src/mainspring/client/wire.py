@@ -10,6 +10,7 @@ from typing import Any
 from mainspring.clock import Duration, Instant, instant_text, seconds
 from mainspring.domain.access import Change, Token
 from mainspring.domain.attempt import Attempt, Failure
+from mainspring.domain.bulk import BulkDone
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job
 from mainspring.domain.logline import LogLine
@@ -129,6 +130,11 @@ def worker_wire(worker: Worker) -> dict[str, Any]:
         "outdated": worker.outdated,
         "tasks": list(worker.tasks),
     }
+
+
+def bulk_wire(done: BulkDone) -> dict[str, Any]:
+    """What was done to many jobs."""
+    return {"matched": done.matched, "changed": done.changed, "skipped": done.skipped, "next": done.next}
 
 
 def explanation_wire(told: Explanation) -> dict[str, Any]:

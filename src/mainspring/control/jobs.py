@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mainspring.control.read import storable
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job
@@ -37,6 +39,25 @@ def cancel(store: Store, number: int, *, actor: str) -> Job:
     store.work_bell.ring()
     store.news_bell.ring()
     return job
+
+
+def cancel_all(store: Store, found: Sequence[JobId], *, actor: str) -> int:
+    """Cancel these in one transaction, as ``cancel`` does; how many had ended before."""
+
+    def work(tx: Transaction) -> int:
+        ended = 0
+        for job in found:
+            state = jobs.where(tx, job)
+            if state is None or state[0] in FINAL:
+                ended += 1
+            else:
+                cancel_tree(tx, job, actor)
+        return ended
+
+    ended = store.write(work, before=FaultPoint.CANCEL_BEFORE_COMMIT, after=FaultPoint.CANCEL_AFTER_COMMIT)
+    store.work_bell.ring()
+    store.news_bell.ring()
+    return ended
 
 
 def retry(store: Store, number: int, *, actor: str) -> Job:

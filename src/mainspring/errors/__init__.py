@@ -9,6 +9,7 @@ MainspringError
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
 ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownToken
+├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  NoSuchTask
 ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
 │                                        TokenExists
 ├─ Unauthenticated         401  exit 4   REST only: the server asks who is there
@@ -80,6 +81,7 @@ from mainspring.errors.refused import (
     IllegalState,
     KeyHeld,
     MoveRefused,
+    NoSuchTask,
     NotFound,
     ReplayLive,
     RoleTooLow,
@@ -151,6 +153,7 @@ __all__ = [
     "NetworkFilesystem",
     "NeverFires",
     "NoDatabase",
+    "NoSuchTask",
     "NotFound",
     "NotYetSupported",
     "OutcomeUnknown",

@@ -16,6 +16,7 @@ import msgspec
 from mainspring.clock import Duration
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.borrowed import Borrowed
+from mainspring.domain.bulk import Bulk, BulkDone
 from mainspring.domain.event import Event
 from mainspring.domain.frame import Answer, Request
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
@@ -106,6 +107,10 @@ class FrameClient:
 
     def retry(self, job: int) -> Job:
         found: Job = self._call("retry", Job, job=job)
+        return found
+
+    def bulk(self, asked: Bulk) -> BulkDone:
+        found: BulkDone = self._call("bulk", BulkDone, asked=asked)
         return found
 
     def tasks(self) -> list[Task]:

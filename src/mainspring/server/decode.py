@@ -6,12 +6,13 @@ Values are checked against the catalog by control; here only shapes are.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
 from mainspring.clock import Instant, instant
+from mainspring.domain.bulk import Bulk
 from mainspring.domain.job import ATOMIC, JobFilter, JobRequest
 from mainspring.domain.parameters import loads_strict
 from mainspring.domain.queue import QueueChange
@@ -32,6 +33,9 @@ from mainspring.server.exchange import Asked
 FILTERS = ("state", "task", "queue", "tag", "since", "until", "cursor", "limit")
 """The query of a list of jobs."""
 
+_NARROWING = FILTERS[:-2]
+"""The filter of a bulk action: the same without the page."""
+
 LATER = frozenset(
     (
         *("requires", "labels", "slots", "memory", "cpu", "sandbox"),
@@ -43,6 +47,7 @@ LATER = frozenset(
 _FIELDS = tuple(field for field in JobRequest.__struct_fields__ if field not in LATER)
 _STATES = tuple(state.value for state in State if state is not State.NEW)
 _BATCH = 'Send a list of jobs, such as [{"task": "..."}, {"task": "..."}], or {"jobs": [...]}.'
+_BULK = 'Send {"action": "cancel" or "retry", "filter": {"task": "..."}, "dry_run": true}.'
 _PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<path>.*)`")
 Body = TypeVar("Body", bound=msgspec.Struct)
 _PLUS_LOST = re.compile(r" (?=\d\d:?\d\d$)")
@@ -85,9 +90,7 @@ def _job_request(body: dict[str, Any]) -> JobRequest:
         if name in LATER:
             raise NotYetSupported(name)
         if name not in _FIELDS:
-            remedy = near(name, _FIELDS) or f"It may have: {', '.join(_FIELDS)}."
-            shown = name[:80]
-            raise InvalidOption(f"A submit has no field {shown!r}.", remedy=remedy, field=shown)
+            raise _no_field("A submit", name, _FIELDS)
     if "task" not in body:
         raise InvalidOption("The field task is missing.", remedy="Name the task to run.", field="task")
     try:
@@ -117,15 +120,36 @@ def body_of(asked: Asked, shape: type[Body], what: str) -> Body:
         if name not in known:
             remedy = near(name, known) or f"It may have: {', '.join(known)}."
             raise InvalidOption(f"{what} has no field {name[:80]!r}.", remedy=remedy, field=name[:80])
+            raise _no_field("A change of a queue", name, known)
     try:
         return msgspec.convert(body, shape)
     except msgspec.ValidationError as error:
         raise _misfit(str(error)) from error
 
 
-def job_filter(asked: Asked) -> JobFilter:
-    """The query of a list. Raises InvalidInput naming the parameter."""
-    query = asked.query
+def bulk_request(asked: Asked) -> Bulk:
+    """The body of a bulk action. Raises InvalidInput naming the field."""
+    body = _object(asked.body)
+    for name in body:
+        if name not in Bulk.__struct_fields__:
+            raise _no_field("A bulk action", name, Bulk.__struct_fields__)
+    for name in ("action", "filter"):
+        if name not in body:
+            raise InvalidOption(f"The field {name} is missing.", remedy=_BULK, field=name)
+    if not isinstance(body["filter"], dict):
+        raise InvalidOption(f"filter is {_kind(body['filter'])}; it must be an object.", remedy=_BULK, field="filter")
+    for name, value in body["filter"].items():
+        if name not in _NARROWING:
+            raise _no_field("A filter", name, _NARROWING)
+        if not isinstance(value, str):
+            raise InvalidOption(f"filter.{name} is {_kind(value)}; it must be a text.", field=f"filter.{name}")
+    try:
+        return msgspec.convert(body | {"filter": _filter(body["filter"])}, Bulk)
+    except msgspec.ValidationError as error:
+        raise _misfit(str(error)) from error
+
+
+def _filter(query: Mapping[str, str]) -> JobFilter:
     return JobFilter(
         state=_state(query),
         task=query.get("task"),
@@ -133,8 +157,18 @@ def job_filter(asked: Asked) -> JobFilter:
         tag=_tag(query),
         since=_instant(query, "since"),
         until=_instant(query, "until"),
-        cursor=query.get("cursor"),
-        limit=asked.whole("limit", 50, 1, 1000),
+    )
+
+
+def _no_field(what: str, name: str, known: Sequence[str]) -> InvalidOption:
+    remedy = near(name, known) or f"It may have: {', '.join(known)}."
+    return InvalidOption(f"{what} has no field {name[:80]!r}.", remedy=remedy, field=name[:80])
+
+
+def job_filter(asked: Asked) -> JobFilter:
+    """The query of a list. Raises InvalidInput naming the parameter."""
+    return msgspec.structs.replace(
+        _filter(asked.query), cursor=asked.query.get("cursor"), limit=asked.whole("limit", 50, 1, 1000)
     )
 
 

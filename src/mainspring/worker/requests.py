@@ -12,6 +12,7 @@ import msgspec
 
 from mainspring.client import Client
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, SystemClock
+from mainspring.domain.bulk import Bulk
 from mainspring.domain.frame import Answer, Frame, Request
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobRequest
@@ -20,7 +21,7 @@ from mainspring.domain.states import FINAL
 from mainspring.domain.task import Catalog
 from mainspring.errors import InvalidInput, MainspringError
 
-_MOVING = frozenset({"submit", "cancel", "retry"})
+_MOVING = frozenset({"submit", "cancel", "retry", "bulk"})
 
 Put = Callable[[int, Frame], None]
 _LONGEST_WAIT = Duration(30 * SECOND)
@@ -40,6 +41,10 @@ class _Submit(msgspec.Struct):
 
 class _Wanted(msgspec.Struct):
     wanted: JobFilter
+
+
+class _Bulk(msgspec.Struct):
+    asked: Bulk
 
 
 class _Declare(msgspec.Struct):
@@ -98,6 +103,7 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
         ),
         "cancel": (_Job, lambda client, body: client.cancel(body.job)),
         "retry": (_Job, lambda client, body: client.retry(body.job)),
+        "bulk": (_Bulk, lambda client, body: client.bulk(body.asked)),
         "tasks": (_Nothing, lambda client, _: client.tasks()),
         "workers": (_Nothing, lambda client, _: client.workers()),
         "worker": (_Worker, lambda client, body: client.worker(body.worker)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import queue_wire, task_wire, worker_wire
+from mainspring.errors import NoSuchTask
 from mainspring.server.decode import no_fields, queue_change
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 
@@ -18,6 +19,7 @@ class CatalogRoutes:
         """The routes of these nouns."""
         return [
             Entry("GET", "/api/v1/tasks", Access.READ, self.tasks),
+            Entry("GET", "/api/v1/tasks/{name}", Access.READ, self.task),
             Entry("GET", "/api/v1/workers", Access.READ, self.workers),
             Entry("GET", "/api/v1/workers/{id}", Access.READ, self.worker),
             Entry("POST", "/api/v1/workers/{id}/drain", Access.ACT, self.drain),
@@ -29,6 +31,16 @@ class CatalogRoutes:
     def tasks(self, _: Asked) -> Answer:
         """All tasks that apps have reported."""
         return Answer(200, {"items": [task_wire(task) for task in self._client.tasks()], "next": None})
+
+    def task(self, asked: Asked) -> Answer:
+        """One task, by its full name, or by the short one where it is unique."""
+        name = asked.path["name"]
+        known = self._client.tasks()
+        full = [one for one in known if one.name == name]
+        found = full or [one for one in known if one.name.partition(".")[2] == name]
+        if len(found) != 1:
+            raise NoSuchTask(name, [one.name for one in known])
+        return Answer(200, task_wire(found[0]))
 
     def workers(self, _: Asked) -> Answer:
         """All known workers, newest first."""

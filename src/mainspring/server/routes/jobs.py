@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mainspring.client.operating import OperatingClient
-from mainspring.client.wire import attempt_wire, event_wire, explanation_wire, job_wire, logline_wire
+from mainspring.client.wire import attempt_wire, bulk_wire, event_wire, explanation_wire, job_wire, logline_wire
 from mainspring.client import Client
 from mainspring.domain.job import Job
 from mainspring.errors import InvalidInput, MainspringError, NotYetSupported
-from mainspring.server.decode import FILTERS, job_filter, job_request, job_requests, no_fields
+from mainspring.server.decode import FILTERS, bulk_request, job_filter, job_request, job_requests, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.pages import job_page
 
@@ -27,6 +27,7 @@ class JobRoutes:
         return [
             Entry("POST", _JOBS, Access.CHANGE, self.submit),
             Entry("POST", f"{_JOBS}/batch", Access.CHANGE, self.submit_batch),
+            Entry("POST", f"{_JOBS}/bulk", Access.CHANGE, self.bulk),
             Entry("GET", _JOBS, Access.READ, self.listed, FILTERS),
             Entry("GET", _JOB, Access.READ, self.one),
             Entry("GET", f"{_JOB}/explain", Access.READ, self.explain),
@@ -54,6 +55,10 @@ class JobRoutes:
         receipts = self._client.acting(asked.actor).submit(job_requests(asked), idempotency_key=key)
         items = [{"id": one.job, "new": one.new} for one in receipts]
         return Answer(201 if any(one.new for one in receipts) else 200, {"items": items, "next": None})
+
+    def bulk(self, asked: Asked) -> Answer:
+        """Cancel or retry what a filter matches; what was done, and where to go on."""
+        return Answer(200, bulk_wire(self._client.bulk(bulk_request(asked))))
 
     def listed(self, asked: Asked) -> Answer:
         """A page of jobs, newest first."""

@@ -93,7 +93,7 @@ QUEUED: list[tuple[dict[str, Any], list[Worker], list[str], str]] = [
     ({}, [worker(state=WorkerState.LOST)], ["no_worker"], "no live worker runs shop.send"),
     ({}, [worker(state=WorkerState.DRAINING)], ["no_worker"], "(alpha is draining)"),
     ({}, [worker(state=WorkerState.IMPAIRED, tasks=())], ["app_broken"], "no runner of alpha can load the app"),
-    ({}, [worker(tasks=("shop.other",))], ["task_unknown"], "alpha runs other code of shop"),
+    ({}, [worker(tasks=("shop.other",))], ["task_unknown"], "(alpha has other code of shop, without it)"),
     ({}, [worker(queues=("shop",))], ["queue_unserved"], "no live worker takes jobs of queue mail (alpha knows"),
     ({"requires": {"disk": "fast"}}, [worker()], ["label_missing"], "no live worker has the label disk=fast"),
     ({"slots": 8}, [worker()], ["too_large"], "it takes 8 slots, and no live worker has more than 4"),

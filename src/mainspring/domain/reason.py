@@ -180,8 +180,9 @@ def _unknown(facts: Facts) -> Reason:
         text = f"no runner of {_names(impaired)} can load the app"
         return Reason("app_broken", text, "Mend it; the worker's log has the traceback.")
     if active := [one for one in mine if one.state is WorkerState.ACTIVE]:
-        text = f"{_names(active)} {_run(active)} other code of {facts.app}, which has no task {task}"
-        return Reason("task_unknown", text, f"Start a worker with the code that has it: {_START}")
+        have = "has" if len(active) == 1 else "have"
+        text = f"no live worker runs {task} ({_names(active)} {have} other code of {facts.app}, without it)"
+        return Reason("task_unknown", text, f"Start one: {_START}")
     leaving = [one for one in mine if one.state is WorkerState.DRAINING and task in one.tasks]
     but = f" ({_names(leaving)} {'is' if len(leaving) == 1 else 'are'} draining)" if leaving else ""
     return Reason("no_worker", f"no live worker runs {task}{but}", f"Start one: {_START}")
@@ -236,10 +237,6 @@ def _of(failure: Failure | None) -> str:
 def _names(workers: Iterable[Worker]) -> str:
     names = [one.name for one in workers]
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-
-
-def _run(workers: list[Worker]) -> str:
-    return "runs" if len(workers) == 1 else "run"
 
 
 def _counted(number: int, what: str) -> str:

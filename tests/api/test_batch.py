@@ -47,6 +47,9 @@ def test_a_batch_answers_its_jobs_in_order(server: Serving, wrap: Callable[[Any]
         (GOOD | {"delay": "soon"}, "invalid_duration", "delay"),
         (GOOD | {"requires": {"disk": "fast"}}, "not_yet_supported", "requires"),
         ("receipt", "invalid_json", "body"),
+        (GOOD | {"queue": "a/b"}, "invalid_task", "queue"),
+        (GOOD | {"meta": {"note": "a\0b"}}, "invalid_text", "meta.note"),
+        ("a\0b", "invalid_text", "body"),
     ],
 )
 def test_the_first_wrong_job_is_named_by_index_and_field_and_none_is_stored(

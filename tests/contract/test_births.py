@@ -6,6 +6,7 @@ import pytest
 
 from mainspring import faults
 from mainspring.clock import DAY, HOUR, MINUTE, SECOND, Duration, Instant, instant_text
+from mainspring.control.catalog import declare
 from mainspring.control.submit import MOST_PER_SUBMIT
 from mainspring.domain.job import ATOMIC, PAYLOAD_LIMIT, JobRequest
 from mainspring.domain.states import State
@@ -21,7 +22,7 @@ from mainspring.errors import (
 )
 from mainspring.faults import FaultPoint, InjectedFault
 from tests.contract.engines import unsound
-from tests.contract.stories import Story
+from tests.contract.stories import Story, app_of, task
 
 
 def test_a_submitted_job_is_queued_and_shows_what_was_asked_for(story: Story) -> None:
@@ -87,6 +88,19 @@ def test_nothing_is_stored_of_a_submit_of_which_one_job_is_wrong(story: Story) -
             story.submit_many([JobRequest("send"), request, JobRequest("send"), JobRequest("nobody")])
         assert refused.value.index == 1
     assert story.dump() == before
+
+
+def test_of_several_schemas_each_says_what_it_misses_but_for_the_one_that_is_null(story: Story) -> None:
+    either = {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}
+    number = {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}
+    schema = {"type": "object", "properties": {"who": either, "what": number}}
+    declare(story.store, app_of(task("post.card", schema=schema)))
+    with pytest.raises(InvalidParameters, match=r"'who': \"ann\" is not a \"uuid\"\. ") as wrong:
+        story.submit("post.card", params={"who": "ann"})
+    assert wrong.value.field == "params.who"
+    with pytest.raises(InvalidParameters, match=r"not of type \"integer\", and \[\] is not of type \"string\""):
+        story.submit("post.card", params={"what": []})
+    assert story.submit("post.card", params={"who": None})
 
 
 def test_a_submit_that_fails_before_its_commit_stores_nothing(story: Story) -> None:

@@ -15,6 +15,7 @@ from mainspring.chance import Chance
 from mainspring.clock import HOUR, SECOND, Instant
 from mainspring.control import submit
 from mainspring.domain.access import Role
+from mainspring.control.explain import explanation
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobRequest, Unique
@@ -231,6 +232,8 @@ def a_whole_life(story: Story) -> None:
     read.all_workers(store)
     queues.change(store, "mail", QueueChange(limit=1), actor="ann")
     queues.listed(store)
+    for state in (State.QUEUED, State.DEAD):
+        explanation(store, story.bring(state))
     control_workers.drain(store, story.hello("beta"), actor="ann")
     store.write(lambda tx: store_queues.room(tx, {"mail": 1}))
     store.write(lambda tx: workers.set_pids(tx, story.worker, {}))

@@ -76,12 +76,12 @@ class Catalog(msgspec.Struct, frozen=True):
     workflows: tuple[Workflow, ...] = ()
 
 
-def checked_name(name: object, what: str) -> str:
+def checked_name(name: object, what: str, *, field: str = "name") -> str:
     """The name, if it is made of letters, digits, dot, dash and underscore. Raises InvalidTask."""
     if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
         raise InvalidTask(
             f"{what} name {name!r} is not allowed.",
             remedy="Use letters, digits, dot, dash and underscore (at most 200, no '..').",
-            field="name",
+            field=field,
         )
     return name

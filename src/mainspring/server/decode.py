@@ -23,6 +23,7 @@ from mainspring.errors import (
     InvalidJson,
     InvalidOption,
     InvalidParameters,
+    InvalidText,
     MalformedJson,
     NotYetSupported,
     TooManyJobs,
@@ -48,6 +49,7 @@ _FIELDS = tuple(field for field in JobRequest.__struct_fields__ if field not in 
 _STATES = tuple(state.value for state in State if state is not State.NEW)
 _BATCH = 'Send a list of jobs, such as [{"task": "..."}, {"task": "..."}], or {"jobs": [...]}.'
 _BULK = 'Send {"action": "cancel" or "retry", "filter": {"task": "..."}, "dry_run": true}.'
+_ITEM = re.compile(r"(body|jobs)\[(?P<index>\d+)\]\.?(?P<field>.*)")
 _PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<path>.*)`")
 Body = TypeVar("Body", bound=msgspec.Struct)
 _PLUS_LOST = re.compile(r" (?=\d\d:?\d\d$)")
@@ -60,21 +62,13 @@ def job_request(asked: Asked) -> JobRequest:
 
 def job_requests(asked: Asked) -> list[JobRequest]:
     """The body of a batch: a list of submits, bare or as ``jobs``. Raises InvalidInput and its kinds with an index."""
-    if not asked.body:
-        raise MalformedJson("The body is empty.", remedy=_BATCH, field="body")
-    body = _value(asked.body)
-    if isinstance(body, dict):
-        for name in body:
-            if name != "jobs":
-                raise InvalidOption(f"A batch has no field {name[:80]!r}.", remedy=_BATCH, field=name[:80])
-        body = body.get("jobs")
-    if not isinstance(body, list) or not body:
-        told = "an empty array" if body == [] else _kind(body)
-        raise InvalidJson(f"The jobs of the batch are {told}; they must be a list of at least one.", field="jobs")
-    if len(body) > ATOMIC:
-        raise TooManyJobs(len(body), ATOMIC)
+    jobs = _list(asked.body)
+    if not jobs:
+        raise InvalidJson("The list of jobs is empty.", remedy=_BATCH, field="jobs")
+    if len(jobs) > ATOMIC:
+        raise TooManyJobs(len(jobs), ATOMIC)
     requests = []
-    for index, one in enumerate(body):
+    for index, one in enumerate(jobs):
         try:
             if not isinstance(one, dict):
                 raise InvalidJson(f"A job is {_kind(one)}; it must be an object.", field="body")
@@ -83,6 +77,26 @@ def job_requests(asked: Asked) -> list[JobRequest]:
             error.index = index
             raise
     return requests
+
+
+def _list(text: bytes) -> list[Any]:
+    """The jobs of a batch, whatever they are."""
+    if not text:
+        raise MalformedJson("The body is empty.", remedy=_BATCH, field="body")
+    try:
+        body = _value(text)
+    except InvalidInput as error:
+        if found := _ITEM.fullmatch(error.field):
+            error.index, error.field = int(found["index"]), found["field"] or "body"
+        raise
+    if isinstance(body, dict):
+        for name in body:
+            if name != "jobs":
+                raise InvalidOption(f"A batch has no field {name[:80]!r}.", remedy=_BATCH, field=name[:80])
+        body = body.get("jobs")
+    if not isinstance(body, list):
+        raise InvalidJson(f"The jobs of the batch are {_kind(body)}; they must be a list.", remedy=_BATCH, field="jobs")
+    return body
 
 
 def _job_request(body: dict[str, Any]) -> JobRequest:
@@ -184,9 +198,10 @@ def _object(body: bytes) -> dict[str, Any]:
 def _value(body: bytes) -> Any:
     try:
         return loads_strict(body, "body")
-    except InvalidJson as error:
+    except (InvalidJson, InvalidText) as error:
         if isinstance(error.__cause__, ValueError):  # the reader could not make sense of it at all
             raise MalformedJson(error.message, remedy="Check it with a JSON formatter.", field="body") from error
+        error.field = error.field.removeprefix("body.")
         raise
 
 
@@ -230,5 +245,5 @@ def _instant(query: Mapping[str, str], name: str) -> Instant | None:
 
 
 def _kind(value: object) -> str:
-    names = {list: "an array", str: "a text", bool: "true or false", type(None): "null"}
+    names = {dict: "an object", list: "an array", str: "a text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")

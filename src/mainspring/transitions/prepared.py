@@ -17,7 +17,7 @@ from mainspring.domain.parameters import checked_json, duration_names, is_iso_du
 from mainspring.domain.retry import Retry
 from mainspring.domain.task import Task, checked_name
 from mainspring.domain.uniqueness import checked_rule
-from mainspring.errors import InvalidDuration, InvalidOption, InvalidParameters, UnknownTask, near
+from mainspring.errors import InvalidDuration, InvalidInstant, InvalidOption, InvalidParameters, UnknownTask, near
 from mainspring.store import catalog, keys, rows
 from mainspring.store.catalog import Ground
 from mainspring.store.jobs import Birth
@@ -94,7 +94,7 @@ def prepare(request: JobRequest, declared: Declared) -> Prepared:
     _check_params(task, declared.validator, given)
     if request.delay is not None and request.run_at is not None:
         raise InvalidOption("delay and run_at were both given.", remedy="Give one of them.", field="run_at")
-    queue = task.queue if request.queue is None else checked_name(request.queue, "Queue")
+    queue = task.queue if request.queue is None else checked_name(request.queue, "Queue", field="queue")
     return Prepared(
         declaration=declared.text,
         ground=Ground(
@@ -102,7 +102,7 @@ def prepare(request: JobRequest, declared: Declared) -> Prepared:
         ),
         priority=_priority(task.priority if request.priority is None else request.priority),
         delay=_length(request.delay, "delay") or Duration(0),
-        run_at=instant(request.run_at) if request.run_at is not None else None,
+        run_at=_moment(request.run_at),
         expires=_length(request.expires, "expires"),
         tags=_tags(request.tags),
         meta=None if request.meta is None else checked_json(request.meta, "meta").decode(),
@@ -121,7 +121,7 @@ def _check_params(task: Task, validator: Any, params: dict[str, Any]) -> None:
         return
     path = ".".join(str(step) for step in error.instance_path)
     known = list(task.schema.get("properties", {}))
-    message = str(error.message)
+    message = _said(error)
     remedy = f"{task.name} takes: {', '.join(known) or 'no parameters'}."
     if not path:
         unknown = [name for name in params if name not in known]
@@ -134,6 +134,21 @@ def _check_params(task: Task, validator: Any, params: dict[str, Any]) -> None:
     else:
         message = f"parameter {path!r}: {message}"
     raise InvalidParameters(f"Parameters of {task.name} are wrong: {message}.", remedy=remedy, field=f"params.{path}")
+
+
+def _moment(text: str | None) -> Instant | None:
+    try:
+        return None if text is None else instant(text)
+    except InvalidInstant as error:
+        raise InvalidInstant(text, field="run_at") from error
+
+
+def _said(error: Any) -> str:
+    """What a validator says; of several schemas that may fit, what each of them misses, but for that of null."""
+    context = getattr(error.kind, "context", None) or ()
+    told = [_said(branch[0]) for branch in context if branch]
+    told = [text for text in told if not text.endswith('is not of type "null"')] or told
+    return ", and ".join(dict.fromkeys(told)) or str(error.message)
 
 
 def _priority(value: object) -> int:

@@ -126,7 +126,7 @@ def test_what_a_person_can_do_something_about_comes_with_what_to_do() -> None:
 
 OTHERS: list[tuple[Job, dict[str, Any], list[str], str]] = [
     (job(State.SCHEDULED, run_at=SOON), {"due_at": SOON}, ["not_due"], "it is due in 5m 0s"),
-    (job(State.SCHEDULED), {"due_at": Instant(NOW - 9 * SECOND)}, ["not_promoted"], "it has been due for 9.0s"),
+    (job(State.SCHEDULED), {"due_at": Instant(NOW - 9 * SECOND)}, ["not_promoted"], "it has been due for 9s"),
     (
         job(State.RETRYING, attempt=1, error=BOOM),
         {"due_at": SOON},
@@ -134,7 +134,7 @@ OTHERS: list[tuple[Job, dict[str, Any], list[str], str]] = [
         "attempt 1 of 4 failed: ValueError: boom; the next one may start in 5m 0s",
     ),
     (job(State.SCHEDULED), {"due_at": SOON, "queue": PAUSED}, ["not_due", "queue_paused"], "it is due"),
-    (RUNNING, {}, ["running"], "attempt 2 of 4 runs on alpha for 12.0s"),
+    (RUNNING, {}, ["running"], "attempt 2 of 4 runs on alpha for 12s"),
     (RUNNING, {"children": 2}, ["children", "running"], "2 jobs that it submitted have not ended"),
     (
         msgspec.structs.replace(RUNNING, cancel_requested=True),

@@ -24,6 +24,7 @@ def test_workers_of_the_source_end_their_jobs_and_those_of_the_target_go_on(
     late = world.worker("late", ready=False)
     assert late.wait() == 5, late.said
     assert "was moved to" in late.said
+    assert f"--db {target.partition('?')[0]}" in late.said, "what it tells can be typed"
 
     world.settle(target)
     assert {job.state for job in map(world.job, jobs)} == {State.SUCCEEDED, State.QUEUED}, "no job was cut short"

@@ -103,10 +103,10 @@ def _time(facts: Facts) -> Reason:
     if late > _LATE:
         return Reason(
             "not_promoted",
-            f"it has been due for {length_text(late)}, and nobody has brought it forward",
+            f"it has been due for {_length(late)}, and nobody has brought it forward",
             "A server or a worker does that: mainspring up",
         )
-    when = f"in {length_text(Duration(max(0, -late)))}"
+    when = f"in {_length(Duration(max(0, -late)))}"
     if facts.job.state is State.SCHEDULED:
         return Reason("not_due", f"it is due {when}", until=due)
     failed = f"attempt {facts.job.attempt} of {facts.job.max_attempts} failed{_of(facts.job.error)}"
@@ -135,7 +135,7 @@ def _paused(queue: Queue, now: Instant) -> list[Reason]:
     if queue.paused_at is None:
         return []
     note = f": {queue.note}" if queue.note else ""
-    since = length_text(Duration(max(0, now - queue.paused_at)))
+    since = _length(Duration(max(0, now - queue.paused_at)))
     text = f"queue {queue.name} is paused ({since} ago, by {queue.paused_by}){note}"
     return [Reason("queue_paused", text, f"mainspring queue resume {queue.name}")]
 
@@ -207,10 +207,10 @@ def _running(facts: Facts) -> list[Reason]:
         found.append(Reason("cancelling", f"it was asked to stop{by}, and is killed when its grace is over"))
     worker = facts.worker
     if worker is not None and worker.state in {WorkerState.LOST, WorkerState.STOPPED}:
-        silent = length_text(Duration(max(0, facts.now - worker.beat_at)))
+        silent = _length(Duration(max(0, facts.now - worker.beat_at)))
         text = f"{worker.name} was last seen {silent} ago; when its lease has run out, the job is another's"
         found.append(Reason("worker_silent", text, until=facts.leased_until))
-    since = "" if job.started_at is None else f" for {length_text(Duration(max(0, facts.now - job.started_at)))}"
+    since = "" if job.started_at is None else f" for {_length(Duration(max(0, facts.now - job.started_at)))}"
     if facts.children:
         have = "has" if facts.children == 1 else "have"
         found.append(Reason("children", f"{_counted(facts.children, 'job')} that it submitted {have} not ended"))
@@ -228,6 +228,11 @@ def _ended(facts: Facts) -> Reason:
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
+
+
+def _length(span: Duration) -> str:
+    """In whole seconds, where it is one or more."""
+    return length_text(span if span < SECOND else Duration(span // SECOND * SECOND)).replace(".0s", "s")
 
 
 def _of(failure: Failure | None) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from mainspring.domain.address import is_postgres
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.errors import StoreBusy
 from mainspring.store import Store, workers
@@ -79,7 +81,8 @@ class Shelf:
 
     def __init__(self, store: Store, hand: Hand) -> None:
         self.store = store
-        self.shown = store.engine.path
+        path = store.engine.path
+        self.shown = path if is_postgres(path) else f"sqlite:///{Path(path).absolute()}"
         self._hand = hand
 
     def tables(self) -> dict[str, Table]:

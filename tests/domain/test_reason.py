@@ -105,6 +105,8 @@ QUEUED: list[tuple[dict[str, Any], list[Worker], list[str], str]] = [
     ({"taken": {1: 3}, "slots": 2}, [worker()], ["busy"], "alpha: 3 of 4 taken), and it takes 2"),
     ({"taken": {1: 4}}, [worker(), worker("beta", 2)], ["next"], "beta takes it"),
     ({"taken": {1: 4}, "ahead": 3}, [worker()], ["busy", "behind"], "too few"),
+    ({"queued_at": Instant(NOW - 11 * SECOND)}, [worker()], ["overdue"], "it has waited for 11s"),
+    ({"queued_at": Instant(NOW - 11 * SECOND), "ahead": 1}, [worker()], ["behind"], "1 job"),
     ({"ahead": 1}, [worker()], ["behind"], "1 job of shop go"),
     ({"ahead": MOST_COUNTED + 1}, [worker()], ["behind"], "more than 1,000 jobs of shop"),
 ]

@@ -45,6 +45,7 @@ def _facts(tx: Transaction, number: int) -> Facts:
         taken=explain.taken(tx),
         ahead=explain.ahead(tx, job.id, place, MOST_COUNTED + 1),
         children=explain.children(tx, job.id, MOST_COUNTED + 1),
+        queued_at=place.since,
         due_at=place.due_at,
         worker=None if place.worker is None else workers.one(tx, place.worker),
         leased_until=place.leased_until,

@@ -26,6 +26,9 @@ _START = "mainspring up --app app.py"
 _LATE = Duration(2 * SECOND)
 """Due jobs are brought forward within a second; what is later than this has nobody who does it."""
 
+_PATIENCE = Duration(10 * SECOND)
+"""A worker looks each second; who is next for so long waits for something that we don't see."""
+
 _NAMED = 3
 """Workers that are named in one sentence."""
 
@@ -58,8 +61,9 @@ class Facts(msgspec.Struct, frozen=True):
 
     ``requires`` and ``slots``: of a worker, for this job; ``queue``: its running jobs are counted only where it has a
     limit; ``workers``: of its app, as far as they were seen lately; ``taken``: slots in use, by worker; ``ahead``: jobs
-    that go before it, up to MOST_COUNTED; ``children``: its unfinished jobs; ``due_at``: when it may be claimed, while
-    that is to come; ``leased_until``: by its worker; ``last``: the newest event.
+    that go before it, up to MOST_COUNTED; ``children``: its unfinished jobs; ``queued_at``: since when it may be
+    claimed; ``due_at``: when it may be, while that is to come; ``leased_until``: by its worker; ``last``: the newest
+    event.
     """
 
     now: Instant
@@ -72,6 +76,7 @@ class Facts(msgspec.Struct, frozen=True):
     taken: Mapping[int, int]
     ahead: int = 0
     children: int = 0
+    queued_at: Instant | None = None
     due_at: Instant | None = None
     worker: Worker | None = None
     leased_until: Instant | None = None
@@ -127,8 +132,18 @@ def _queued(facts: Facts) -> list[Reason]:
     if facts.ahead:
         found.append(Reason("behind", f"{_counted(facts.ahead, 'job')} of {facts.app} go before it"))
     if not found:
-        found.append(Reason("next", f"nothing is in its way: {_names(free)} takes it within a second or so"))
+        found.append(_next(facts, free))
     return found
+
+
+def _next(facts: Facts, free: list[Worker]) -> Reason:
+    """Nothing that we know of is in its way."""
+    waited = Duration(0 if facts.queued_at is None else facts.now - facts.queued_at)
+    if waited < _PATIENCE:
+        return Reason("next", f"nothing is in its way: {_names(free)} takes it within a second or so")
+    text = f"nothing that the database knows of is in its way; it has waited for {_length(waited)}"
+    may = f"{_names(free)} may run as many processes as its setting `processes` allows, or be stuck"
+    return Reason("overdue", text, f"If it goes on waiting, {may}: see its log.")
 
 
 def _paused(queue: Queue, now: Instant) -> list[Reason]:

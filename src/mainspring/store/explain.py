@@ -14,7 +14,8 @@ from mainspring.store.transaction import Transaction
 class Place(NamedTuple):
     """Where a job stands, and what a worker needs for it.
 
-    ``priority`` and ``due`` are its order while it is queued; ``due_at``: when it will be; the rest of its lease.
+    ``priority`` and ``due`` are its order while it is queued, ``since`` some instant;
+    ``due_at``: when it will be; the rest is of its lease.
     """
 
     app: str
@@ -22,6 +23,7 @@ class Place(NamedTuple):
     slots: int
     priority: int | None
     due: Instant | None
+    since: Instant | None
     due_at: Instant | None
     worker: int | None
     leased_until: Instant | None
@@ -30,9 +32,9 @@ class Place(NamedTuple):
 
 def place(tx: Transaction, job: JobId) -> Place:
     """The place of a job that there is."""
-    lane, priority, due, due_at, worker, until, cancel_by = tx.rows("explain/place", job=job)[0]
+    lane, priority, due, since, due_at, worker, until, cancel_by = tx.rows("explain/place", job=job)[0]
     _, app, _, requires, slots = tx.rows("lane/one", lane=lane)[0]
-    return Place(app, rows.pairs(requires), slots, priority, due, due_at, worker, until, cancel_by)
+    return Place(app, rows.pairs(requires), slots, priority, due, since, due_at, worker, until, cancel_by)
 
 
 def ahead(tx: Transaction, job: JobId, where: Place, most: int) -> int:

@@ -68,7 +68,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "explain/ahead": ("jobs",),
     "explain/children": ("jobs",),
     "explain/last_event": _EVENT,
-    "explain/place": ("lane", "priority", "due", "at", "worker", "until", "cancel_by"),
+    "explain/place": ("lane", "priority", "due", "since", "at", "worker", "until", "cancel_by"),
     "explain/taken": ("worker", "slots"),
     "export/attempts": (
         *("job", "number", "outcome", "worker", "started", "ended", "sandbox", "charge", "failure", "details"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mainspring.clock import SECOND
 from mainspring.control.bulk import bulk
 from mainspring.domain.bulk import Bulk, BulkDone
 from mainspring.domain.job import JobFilter, JobRequest, Unique
@@ -44,6 +45,20 @@ def test_it_goes_on_where_it_ended_until_all_are_done(story: Story) -> None:
     assert (done, asked) == (150, 3)
     assert act(story, "cancel", queue="mail", dry_run=True).matched == 0
     assert act(story, "cancel", queue="shop", dry_run=True).matched == 1
+
+
+def test_a_slow_store_gets_no_more_than_ten_seconds_of_one_request(story: Story) -> None:
+    story.submit_many([JobRequest("send", queue="mail")] * 130)
+    slow = story.store.write
+
+    def slowly(*asked: Any, **how: Any) -> Any:
+        story.clock.forward(6 * SECOND)
+        return slow(*asked, **how)
+
+    story.store.write = slowly  # type: ignore[method-assign]
+    told = act(story, "cancel", queue="mail")
+    assert (told.matched, told.changed) == (100, 100)
+    assert act(story, "cancel", queue="mail", cursor=told.next) == BulkDone(30, 30, {}, None)
 
 
 def test_what_can_not_be_retried_is_skipped_and_told_by_its_code(story: Story) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from mainspring.clock import SECOND, Duration
 from mainspring.control import jobs, read
 from mainspring.domain.bulk import Bulk, BulkDone, cursor_text, read_cursor, states_of
 from mainspring.domain.ids import LARGEST, JobId
@@ -15,6 +16,9 @@ from mainspring.store import Store
 
 _PAGE = 50
 """Jobs that are looked at together, and cancelled in one transaction."""
+
+_PATIENCE = Duration(10 * SECOND)
+"""One request ends after this, however much is left: who asks over a network must not run out of patience first."""
 
 
 def bulk(store: Store, asked: Bulk, *, actor: str) -> BulkDone:
@@ -29,17 +33,18 @@ def bulk(store: Store, asked: Bulk, *, actor: str) -> BulkDone:
         matched = sum(read.counted(store, structs.replace(asked.filter, state=one)) for one in ahead)
         return BulkDone(matched, 0, {}, None)
     act = _cancel if asked.action == "cancel" else _retry
-    matched, skipped = 0, Counter[str]()
+    matched, skipped, began = 0, Counter[str](), store.clock.monotonic()
     for state in ahead:
         before: str | None = cursor or str(LARGEST)
         cursor = None
         while before is not None:
             room = asked.limit - matched
-            if not room:
+            if not room or store.clock.monotonic() - began > _PATIENCE:
                 return BulkDone(matched, matched - skipped.total(), dict(skipped), cursor_text(state, before))
             page = read.listed(store, structs.replace(asked.filter, state=state, cursor=before, limit=min(_PAGE, room)))
             matched += len(page.items)
-            skipped.update(act(store, [job.id for job in page.items], actor))
+            if page.items:
+                skipped.update(act(store, [job.id for job in page.items], actor))
             before = page.next
     return BulkDone(matched, matched - skipped.total(), dict(skipped), None)
 

@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 def classes(kind: type[MainspringError] = MainspringError) -> list[type[MainspringError]]:
-    ours = [kind] if kind.__module__ == MainspringError.__module__ else []
+    ours = [kind] if kind.__module__.startswith("mainspring.errors") else []
     return ours + [below for child in kind.__subclasses__() for below in classes(child)]
 
 

@@ -169,7 +169,6 @@ def test_an_unknown_job_is_not_found(server: Serving, text: str, below: str) -> 
         ("jobs/1/events?limit=10001", "invalid_input", "limit"),
         ("jobs/1/logs?attempt=0", "invalid_input", "attempt"),
         ("jobs/1/logs?follow=yes", "invalid_input", "follow"),
-        ("jobs/1/logs?follow=true", "not_yet_supported", "follow"),
         ("tasks?name=x", "invalid_input", "name"),
     ],
 )

@@ -14,8 +14,8 @@ import mainspring.store
 from mainspring.chance import Chance
 from mainspring.clock import HOUR, SECOND, Instant
 from mainspring.control import submit
-from mainspring.domain.access import Role
 from mainspring.control.explain import explanation
+from mainspring.domain.access import Role
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobRequest, Unique

@@ -47,13 +47,19 @@ class UnknownQueue(NotFound):
 
 class UnknownToken(NotFound):
     """No token has this number, and none that is valid has this name."""
+
     code = "unknown_token"
+
     def __init__(self, wanted: str, known: Iterable[str] = ()) -> None:
         remedy = near(wanted, known) or "List them with: mainspring token list"
         super().__init__(f"unknown token {wanted[:80]!r}", remedy=remedy, field="id")
+
+
 class NoSuchTask(NotFound):
     """The address names a task that no app has reported, or a short name that several have."""
+
     code = "no_such_task"
+
     def __init__(self, name: str, known: Iterable[str] = ()) -> None:
         shown = name[:200]
         known = sorted(known)

@@ -138,6 +138,7 @@ class _Server(uvicorn.Server):
                 ssl_keyfile=terms.tls_key if terms.encrypted else None,
             )
         )
+        self._web = web
         self._listening = listening
         self._told = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -157,6 +158,7 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._told.set)
+            self._loop.call_soon_threadsafe(self._web.end_streams)
 
 
 class _Ending:

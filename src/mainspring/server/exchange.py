@@ -75,6 +75,12 @@ class Asked(NamedTuple):
             )
         return int(text)
 
+    @property
+    def resumed(self) -> int:
+        """Where a stream goes on: what a browser says that it has seen last, else the cursor. Raises InvalidCursor."""
+        seen = self.headers.get("last-event-id")
+        return self.cursor if seen is None else self._replace(query={"cursor": seen}).cursor
+
     def whole(self, name: str, default: int, least: int, most: int) -> int:
         """A whole number of the query. Raises InvalidInput naming the parameter."""
         text = self.query.get(name)
@@ -88,8 +94,26 @@ class Asked(NamedTuple):
         return number
 
 
+class Piece(NamedTuple):
+    """What a look at something that goes on has found. ``last``: it is over; ``more``: look again at once."""
+
+    data: bytes
+    last: bool = False
+    more: bool = False
+
+
+Look = Callable[[], Piece]
+"""A short look for what is new since the one before; it never waits."""
+
+
+class Stream(NamedTuple):
+    """The value of an answer that goes on: what is found by looking again and again."""
+
+    look: Look
+
+
 class Answer(NamedTuple):
-    """What goes back: a status, a value to be written as JSON (bytes as they are), and headers beyond the usual."""
+    """What goes back: a status, a value to be written as JSON (bytes as they are, or a Stream), and further headers."""
 
     status: int
     value: Any

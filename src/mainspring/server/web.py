@@ -22,9 +22,10 @@ from mainspring.domain.access import ANYBODY, Asker
 from mainspring.errors import AnswerTimeout, InvalidInput, InvalidText, MainspringError, TooBusy, near
 from mainspring.server.admission import Admission
 from mainspring.server.body import Body, Gone
-from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Look, Piece, Stream
 from mainspring.server.problems import fault, problem
 from mainspring.server.security import BODY_LIMIT, Gate, Header, check_role, has_body
+from mainspring.server.stream import HEADERS, carry
 
 _SAFE = {
     "content-type": "application/json",
@@ -42,14 +43,16 @@ _LOG = logging.getLogger("mainspring.server")
 class Limits(NamedTuple):
     """What the server takes on at once, and how long it takes.
 
-    ``waiting``: requests at hand; ``bytes_held``: bytes of their bodies; ``threads``: requests that are worked on, each
-    with a reading connection of the store; ``linger``: how long an unwanted body is dropped before hanging up.
+    ``waiting``: requests at hand; ``streams``: answers that go on; ``bytes_held``: bytes of their bodies;
+    ``threads``: requests that are worked on, each with a reading connection of the store; ``linger``: how long an
+    unwanted body is dropped before hanging up.
     """
 
     body_time: Duration = Duration(15 * SECOND)
     answer_time: Duration = Duration(30 * SECOND)
     linger: Duration = SECOND
     waiting: int = 500
+    streams: int = 100
     bytes_held: int = 32 * 1_048_576
     threads: int = 8
     probe_threads: int = 4
@@ -61,6 +64,7 @@ class Written(NamedTuple):
     status: int
     headers: Mapping[str, str]
     data: bytes
+    look: Look | None = None
 
 
 class Web:
@@ -84,7 +88,13 @@ class Web:
         self._pool = ThreadPoolExecutor(self._limits.threads, "mainspring-request")
         self._probes = ThreadPoolExecutor(self._limits.probe_threads, "mainspring-probe")
         self._waiting = 0
+        self._streaming = 0
+        self._ending = asyncio.Event()
         self._bytes_held = 0
+
+    def end_streams(self) -> None:
+        """Answers that go on are ended; on the loop's thread."""
+        self._ending.set()
 
     def close(self) -> None:
         """Start nothing more; what runs goes on to its end."""
@@ -109,7 +119,24 @@ class Web:
             reference = self._chance.incarnation()
             _LOG.exception("%s %s failed (%s)", scope["method"], scope["path"], reference)
             written = _written(fault(reference))
-        await self._send(written, body, send)
+        if written.look is None:
+            await self._send(written, body, send)
+        else:
+            await self._stream(written.look, receive, send)
+
+    async def _stream(self, look: Look, receive: Receive, send: Send) -> None:
+        if self._streaming >= self._limits.streams:
+            refused = TooBusy(f"{self._streaming} answers go on already.", remedy="Try again in a second.")
+            await self._send(_written(problem(refused)), Body(receive, 0, announced=False), send)
+            return
+        self._streaming += 1
+        try:
+            await carry(look, self._looked, _SAFE | HEADERS, receive=receive, send=send, ending=self._ending)
+        finally:
+            self._streaming -= 1
+
+    async def _looked(self, look: Look) -> Piece:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, look)
 
     async def _answer(self, scope: Scope, headers: list[Header], body: Body) -> Written:
         admitted = self._gate.admit(scope["method"], scope["path"], headers)
@@ -210,6 +237,8 @@ def _query(text: bytes, entry: Entry) -> dict[str, str]:
 
 def _written(answer: Answer) -> Written:
     value = answer.value
+    if isinstance(value, Stream):
+        return Written(answer.status, answer.headers, b"", value.look)
     return Written(answer.status, answer.headers, value if isinstance(value, bytes) else msgspec.json.encode(value))
 
 

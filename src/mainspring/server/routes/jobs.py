@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from mainspring.client import Client
 from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import attempt_wire, bulk_wire, event_wire, explanation_wire, job_wire, logline_wire
-from mainspring.client import Client
+from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job
-from mainspring.errors import InvalidInput, MainspringError, NotYetSupported
+from mainspring.domain.states import FINAL
+from mainspring.errors import InvalidInput, MainspringError
 from mainspring.server.decode import FILTERS, bulk_request, job_filter, job_request, job_requests, no_fields
-from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Stream
 from mainspring.server.pages import job_page
+from mainspring.server.stream import event
 
 _JOBS = "/api/v1/jobs"
 _JOB = "/api/v1/jobs/{id}"
 _LONGEST_PAGE = 10_000
+_STREAMED = 500
+"""Lines of one look."""
 
 
 class JobRoutes:
@@ -58,7 +63,7 @@ class JobRoutes:
 
     def bulk(self, asked: Asked) -> Answer:
         """Cancel or retry what a filter matches; what was done, and where to go on."""
-        return Answer(200, bulk_wire(self._client.bulk(bulk_request(asked))))
+        return Answer(200, bulk_wire(self._client.acting(asked.actor).bulk(bulk_request(asked))))
 
     def listed(self, asked: Asked) -> Answer:
         """A page of jobs, newest first."""
@@ -87,12 +92,13 @@ class JobRoutes:
     def logs(self, asked: Asked) -> Answer:
         """Lines of output behind the cursor, oldest first."""
         follow = asked.query.get("follow", "false")
-        if follow == "true":
-            raise NotYetSupported("follow")
-        if follow != "false":
+        if follow not in {"true", "false"}:
             raise InvalidInput(f"follow is {follow[:80]!r}; it must be true or false.", field="follow")
         limit = asked.whole("limit", 1000, 1, _LONGEST_PAGE)
         attempt = asked.whole("attempt", 0, 1, 2**31) or None
+        if follow == "true":
+            self._client.job(asked.job)  # an id that is wrong is told by the status
+            return Answer(200, Stream(_Following(self._client, asked.job, attempt, asked.resumed).look))
         found = self._client.logs(asked.job, attempt=attempt, after=asked.cursor, limit=limit)
         more = found[-1].seq if len(found) == limit else None
         return Answer(200, {"items": [logline_wire(line) for line in found], "next": _cursor(more)})
@@ -106,6 +112,29 @@ class JobRoutes:
         """A new job that points to the old one."""
         no_fields(asked)
         return _created(self._client.acting(asked.actor).retry(asked.job))
+
+
+class _Following:
+    """Lines of a job as they come, until it has ended."""
+
+    def __init__(self, client: Client, job: JobId, attempt: int | None, after: int) -> None:
+        self._client = client
+        self._job = job
+        self._attempt = attempt
+        self._after = after
+
+    def look(self) -> Piece:
+        """What is new; the end is looked at first, as no line comes after it."""
+        job = self._client.job(self._job)
+        found = self._client.logs(self._job, attempt=self._attempt, after=self._after, limit=_STREAMED)
+        if found:
+            self._after = found[-1].seq
+        data = b"".join(event("line", logline_wire(line), line.seq) for line in found)
+        if len(found) == _STREAMED:
+            return Piece(data, more=True)
+        if job.state not in FINAL:
+            return Piece(data)
+        return Piece(data + event("end", {"id": job.id, "state": job.state.value}), last=True)
 
 
 def _created(job: Job) -> Answer:

@@ -1,0 +1,81 @@
+"""Answers that go on while there is something to tell: server-sent events, found by short looks in the pool's threads.
+
+A look never waits, so that many listeners need no thread of their own. An error ends the stream with its problem
+document.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+
+import msgspec
+from starlette.types import Receive, Send
+
+from mainspring.clock import MILLISECOND, SECOND, Duration, seconds
+from mainspring.errors import MainspringError
+from mainspring.server.exchange import Look, Piece
+from mainspring.server.problems import problem
+
+HEADERS = {"content-type": "text/event-stream", "x-accel-buffering": "no"}
+"""Of every stream; the second keeps proxies from collecting it."""
+
+_PAUSE = Duration(300 * MILLISECOND)
+"""Between two looks that found nothing more."""
+
+_SILENCE = Duration(15 * SECOND)
+"""After so long without news a comment is sent, so that a connection that is gone is noticed at both ends."""
+
+_STILL = b": still here\n\n"
+
+
+def event(name: str, value: object, cursor: int | None = None) -> bytes:
+    """One server-sent event; ``cursor``: what a browser sends as ``Last-Event-ID`` when it comes back."""
+    lines = [] if cursor is None else [f"id: {cursor}"]
+    return "\n".join([*lines, f"event: {name}", f"data: {msgspec.json.encode(value).decode()}", "", ""]).encode()
+
+
+async def carry(  # noqa: PLR0913 - both directions of a connection, and what it is about
+    look: Look,
+    call: Callable[[Look], Awaitable[Piece]],
+    headers: Mapping[str, str],
+    *,
+    receive: Receive,
+    send: Send,
+    ending: asyncio.Event,
+) -> None:
+    """Send what each look finds until one is the last, the listener has gone, or the server ends."""
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": 200, "headers": raw})
+    over = [asyncio.ensure_future(_gone(receive)), asyncio.ensure_future(ending.wait())]
+    silent = Duration(0)
+    try:
+        while not any(one.done() for one in over):
+            piece = await _looked(look, call)
+            silent = Duration(0) if piece.data else Duration(silent + _PAUSE)
+            if silent >= _SILENCE:
+                piece, silent = piece._replace(data=_STILL), Duration(0)
+            if piece.data:
+                await send({"type": "http.response.body", "body": piece.data, "more_body": True})
+            if piece.last:
+                break
+            if not piece.more:
+                await asyncio.wait(over, timeout=seconds(_PAUSE), return_when=asyncio.FIRST_COMPLETED)
+        with suppress(OSError):
+            await send({"type": "http.response.body", "body": b""})
+    finally:
+        for one in over:
+            one.cancel()
+
+
+async def _looked(look: Look, call: Callable[[Look], Awaitable[Piece]]) -> Piece:
+    try:
+        return await call(look)
+    except MainspringError as error:
+        return Piece(event("error", problem(error).value), last=True)
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -36,7 +36,7 @@ from tests.proxy import Proxy
 
 APP = Path(__file__).parent / "apps" / "beating.py"
 LEASE, SWEEP = "3s", "1s"
-WORKERS, SERVERS, CLIENTS = 3, 2, 3
+WORKERS, SERVERS, CLIENTS, HTTP_CLIENTS = 3, 2, 2, 2
 LIMIT = 2
 """Jobs of the narrow queue that may run at once."""
 UNREACHABLE = 5
@@ -96,6 +96,7 @@ class Run:
         self.busy: Counter[str] = Counter()
         """Faults that befell a worker which had jobs just then."""
         self.amiss: list[str] = []
+        self._ports: list[int] = []
         self._kinds = [kind for kind, weight in ground.weights.items() for _ in range(weight)]
         self._over = threading.Event()
         self._later: list[tuple[Duration, Callable[[], object]]] = []
@@ -123,6 +124,10 @@ class Run:
             threading.Thread(target=self.clients.run, args=(number, url, self._over))
             for number, (url, _) in enumerate(ways)
         ]
+        threads += [
+            threading.Thread(target=self.clients.run_http, args=(number, self._ports, self._over))
+            for number in range(HTTP_CLIENTS)
+        ]
         for thread in threads:
             thread.start()
         try:
@@ -146,8 +151,11 @@ class Run:
         return Seat(name, start, self.ground)
 
     def _server(self, name: str) -> Seat:
+        port = free_port()
+        self._ports.append(port)
+
         def start(url: str) -> Process:
-            return self.world.start("server", "--port", str(free_port()), database_url=url, lease=LEASE, sweep=SWEEP)
+            return self.world.start("server", "--port", str(port), database_url=url, lease=LEASE, sweep=SWEEP)
 
         return Seat(name, start, self.ground)
 

@@ -1,9 +1,15 @@
-"""The clients of the chaos campaign: they submit, cancel and retry, and note what they were told."""
+"""The clients of the chaos campaign, of the database and of its servers: what they do, and what they were told."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter
+from collections.abc import Sequence
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from campaign.chaos_judge import Told
 from mainspring.chance import SeededChance
@@ -56,6 +62,41 @@ class Clients:
             over.wait(seconds(Duration(chance.whole(50, 600) * MILLISECOND)))
         if client is not None:
             client.close()
+
+    def run_http(self, number: int, ports: Sequence[int], over: threading.Event) -> None:
+        """One that speaks to the servers, and asks again with the same idempotency key until one answers."""
+        chance = SeededChance(self._seed * 1000 + 500 + number)
+        serial = 0
+        while not over.is_set():
+            serial += 1
+            token = f"h{number}n{serial}"
+            body = {"task": f"beating.{chance.pick(_TASKS)}", "params": {"seconds": chance.whole(1, 10) / 10}}
+            try:
+                jobs = self._posted(body | {"tags": {"token": token}}, token, ports, chance, over)
+                self.notes.append(Told(token, 1, "stored" if jobs else "unknown", jobs))
+            except Exception as error:  # noqa: BLE001 - nothing else may come out of a server
+                self.amiss.append(f"a client of a server was told {type(error).__name__}: {error}")
+            over.wait(seconds(Duration(chance.whole(50, 600) * MILLISECOND)))
+
+    def _posted(
+        self, body: dict[str, Any], key: str, ports: Sequence[int], chance: SeededChance, over: threading.Event
+    ) -> tuple[int, ...]:
+        """The job; nothing when nobody has answered to the end."""
+        document = json.dumps(body).encode()
+        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
+        while not over.is_set():
+            url = f"http://127.0.0.1:{chance.pick(ports)}/api/v1/jobs"
+            try:
+                with urlopen(Request(url, document, headers), timeout=5) as answer:
+                    return (int(json.load(answer)["id"]),)
+            except HTTPError as error:
+                self.counts[f"server: {error.code}"] += 1
+                if error.code < 500:
+                    raise
+            except (OSError, HTTPException, ValueError):  # gone, silent, or cut off amid its answer
+                self.counts["server: none"] += 1
+            over.wait(0.2)
+        return ()
 
     def _submit(self, client: DirectClient, chance: SeededChance, token: str) -> list[int]:
         unique = chance.fraction() < 0.2

@@ -29,7 +29,7 @@ def prepare(engine: PostgresEngine, *, binary: str, steps: Sequence[Step] = ()) 
     version, oldest_binary = version_of(engine)
     check_not_newer(engine.path, (version, oldest_binary), steps[-1][0], binary)
     if not version:
-        upgrade(engine, binary=binary)
+        upgrade(engine, binary=binary, steps=steps)
     elif version < steps[-1][0]:
         raise SchemaTooOld(
             f"{engine.path} has schema version {version}; this mainspring {binary} needs {steps[-1][0]}.",

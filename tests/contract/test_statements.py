@@ -12,7 +12,7 @@ import pytest
 
 import mainspring.store
 from mainspring.chance import Chance
-from mainspring.clock import HOUR, SECOND, Instant
+from mainspring.clock import HOUR, MINUTE, SECOND, Instant
 from mainspring.control import submit
 from mainspring.control.explain import explanation
 from mainspring.domain.access import Role
@@ -223,6 +223,7 @@ def a_whole_life(story: Story) -> None:
     story.cancel(story.submit(delay="1d"))
     story.cancel(story.running())
     lives_with_keys(story)
+    lives_with_schedules(story)
     store.read(lambda tx: lanes.policy(tx, 1))
     store.read(lambda tx: jobs.leased_by(tx, story.worker))
     read.history(store, after=0, job=child, kinds=("queued",), limit=5)
@@ -262,6 +263,43 @@ def lives_with_keys(story: Story) -> None:
         submit.submit(story.store, [JobRequest("send")], actor="c", idempotency_key="once")
         story.clock.forward(25 * HOUR)
     story.store.write(lambda tx: keys.forget(tx, keys.stale(tx, 0, 10)))
+
+
+def lives_with_schedules(story: Story) -> None:
+    """A schedule that is declared, fires, waits, is looked at, filled, changed, paused and forgotten."""
+    from mainspring.control import catalog as control_catalog
+    from mainspring.control import schedules
+    from mainspring.domain.backfill import BackfillRequest
+    from mainspring.domain.plan import DeclaredSchedule, Plan
+    from mainspring.domain.task import Catalog
+    from mainspring.domain.timetable import Origin
+    from mainspring.engine.fire import Fire
+    from mainspring.store import schedules as kept
+    from mainspring.store import ticks
+    from tests.contract.stories import SHOP
+
+    store = story.store
+    plan = Plan({"every": "1m"}, task="send", overlap="buffer_one")
+    made = schedules.put(store, "pulse", plan, origin=Origin.CLI, actor="ann")
+    fire = Fire(store, story.clock)
+    for _ in range(2):
+        story.clock.forward(MINUTE)
+        fire.turn()
+    (first,) = [tick for tick in schedules.listed_ticks(store, "pulse", cursor=None, limit=9).items if tick.job]
+    story.claims |= story.claim(first.job)  # type: ignore[arg-type]
+    story.end(first.job)  # type: ignore[arg-type]
+    for _ in range(2):
+        fire.turn()
+    schedules.backfill(store, "pulse", BackfillRequest(first.nominal, first.nominal, again=True), actor="ann")
+    fire.turn()
+    schedules.backfill(store, "pulse", BackfillRequest(first.nominal, first.nominal, dry=True), actor="ann")
+    schedules.listed_backfills(store, "pulse")
+    schedules.pause(store, "pulse", note=None, actor="ann")
+    store.write(lambda tx: kept.pause(tx, made.id, by="ann", note="why"))
+    control_catalog.declare(store, Catalog("shop", "x", SHOP.tasks, schedules=(DeclaredSchedule("code", plan),)))
+    schedules.listed(store)
+    store.read(lambda tx: ticks.all_ticks(tx, (made.id, Instant(0), ""), 5))
+    store.write(lambda tx: ticks.forget(tx, Instant(tx.now), 5))
 
 
 def question(story: Story, tx: Transaction) -> workers.Question:

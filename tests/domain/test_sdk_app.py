@@ -425,7 +425,6 @@ def test_results_are_json_or_refused(app: Mainspring) -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda app: app.schedule("nightly", None, None, params={}), "app.schedule"),
         (lambda app: app.publish("topic", {}), "app.publish"),
         (lambda app: app.subscribe("topic", None), "app.subscribe"),
     ],

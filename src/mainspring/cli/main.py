@@ -52,6 +52,17 @@ TOKEN = (
     Command("list", "mainspring.cli.token:list_", "List them, newest first."),
     Command("revoke", "mainspring.cli.token:revoke", "Take one back.", " ID|NAME"),
 )
+SCHEDULE = (
+    Command("add", "mainspring.cli.schedules:add", "Declare a schedule.", " NAME [NAME=VALUE ...]"),
+    Command("show", "mainspring.cli.schedules:show_", "Show a schedule and its last ticks.", " NAME"),
+    Command("set", "mainspring.cli.schedules:set_", "Change fields of a schedule.", " NAME FIELD=VALUE ..."),
+    Command("pause", "mainspring.cli.schedules:pause", "Let none of its ticks make a job.", " NAME"),
+    Command("resume", "mainspring.cli.schedules:resume", "Let them make jobs again.", " NAME"),
+    Command("trigger", "mainspring.cli.schedules:trigger", "Make a job now.", " NAME"),
+    Command("backfill", "mainspring.cli.schedules:backfill", "Make the jobs of ticks of the past.", " NAME"),
+    Command("reset", "mainspring.cli.schedules:reset", "Take back what operators have changed.", " NAME"),
+    Command("remove", "mainspring.cli.schedules:remove", "Take a schedule away.", " NAME"),
+)
 RUNNING = (
     Command("up", "mainspring.cli.up:up", "Start server and workers, and keep them running."),
     Command("server", "mainspring.cli.server:server", "Start a server alone: REST API, health, sweep, retention."),
@@ -71,6 +82,10 @@ JOBS = (
     Command("logs", "mainspring.cli.logs:logs", "Show what a job wrote; -f follows it.", " ID"),
     Command("events", "mainspring.cli.events:events", "Show what happened to jobs; -f follows it."),
 )
+SCHEDULES = (
+    Command("schedules", "mainspring.cli.schedules:schedules", "List schedules, and when they fire next."),
+    Command("schedule", "", "Look after a schedule: add, show, pause, trigger ...", " VERB NAME", SCHEDULE),
+)
 DATABASE = (
     Command("upgrade", "mainspring.cli.db:upgrade", "Bring the tables to this version."),
     Command("check", "mainspring.cli.db:check", "Say whether it is sound, and what needs care."),
@@ -88,13 +103,11 @@ PLATFORM = (
     Command("db", "", "Look after a database: upgrade, check, backup, prune, move.", " VERB", DATABASE),
     Command("export", "mainspring.cli.export:export", "Write out all jobs or events, a line each.", " jobs|events"),
 )
-GROUPS = (("Run it", RUNNING), ("Jobs", JOBS), ("Platform", PLATFORM))
+GROUPS = (("Run it", RUNNING), ("Jobs", JOBS), ("Schedules", SCHEDULES), ("Platform", PLATFORM))
 COMMANDS = {command.name: command for _, commands in GROUPS for command in commands}
 
 LATER = frozenset(
     {
-        "schedules",
-        "schedule",
         "workflows",
         "run",
         "runs",

@@ -102,7 +102,7 @@ def overview(version: str, groups: Sequence[tuple[str, Sequence[tuple[str, str]]
         "Usage: mainspring COMMAND [OPTIONS]",
     ]
     for title, commands in groups:
-        lines += ["", f"{bold}{title}{plain}", *(f"  {name:<9} {summary}" for name, summary in commands)]
+        lines += ["", f"{bold}{title}{plain}", *(f"  {name:<10} {summary}" for name, summary in commands)]
     lines += [
         "",
         f"{bold}Everywhere{plain}",

@@ -6,19 +6,22 @@ REST comes with the server's own client. One suite runs on all. Every method may
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from mainspring.clock import Duration
 from mainspring.domain.attempt import Attempt
+from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.bulk import Bulk, BulkDone
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
+from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
 from mainspring.domain.task import Catalog, Task
+from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.worker import Worker
 
 
@@ -119,6 +122,54 @@ class Client(Protocol):
 
         Raises UnknownQueue, InvalidOption, InvalidText, InvalidTask.
         """
+        ...
+
+    def schedules(self) -> list[Schedule]:
+        """All schedules that were not removed, by name."""
+        ...
+
+    def schedule(self, name: str) -> Schedule:
+        """One schedule, also a removed one. Raises UnknownSchedule."""
+        ...
+
+    def put_schedule(self, name: str, plan: Plan, origin: Origin) -> Schedule:
+        """Declare a schedule, or say all anew of the one with this name. Raises InvalidInput of some kind."""
+        ...
+
+    def change_schedule(self, name: str, fields: Mapping[str, Any]) -> Schedule:
+        """Say something else in these fields of its plan. Raises UnknownSchedule, InvalidInput of some kind."""
+        ...
+
+    def reset_schedule(self, name: str) -> Schedule:
+        """Take back what operators have changed. Raises UnknownSchedule."""
+        ...
+
+    def pause_schedule(self, name: str, note: str | None) -> Schedule:
+        """Let no tick make a job until it is resumed. Raises UnknownSchedule."""
+        ...
+
+    def resume_schedule(self, name: str, note: str | None) -> Schedule:
+        """Let its ticks make jobs again. Raises UnknownSchedule."""
+        ...
+
+    def remove_schedule(self, name: str) -> Schedule:
+        """Take it away. Raises UnknownSchedule; IllegalState where code or a file would bring it back."""
+        ...
+
+    def trigger_schedule(self, name: str) -> Tick:
+        """Make a job now. Raises UnknownSchedule, InvalidInput of some kind."""
+        ...
+
+    def backfill(self, name: str, wanted: BackfillRequest) -> Filling:
+        """Make ticks of the past, or only say which they are. Raises UnknownSchedule, InvalidOption."""
+        ...
+
+    def backfills(self, name: str) -> list[Backfill]:
+        """The backfills of a schedule, newest first. Raises UnknownSchedule."""
+        ...
+
+    def ticks(self, name: str, *, cursor: str | None = None, limit: int = 50) -> TickPage:
+        """Ticks of a schedule, newest first. Raises UnknownSchedule, InvalidCursor."""
         ...
 
     def await_news(self, timeout: Duration) -> None:

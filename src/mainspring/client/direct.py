@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mainspring.clock import Duration
-from mainspring.control import access, bulk, catalog, enlist, explain, jobs, queues, read, submit, workers
+from mainspring.control import access, bulk, catalog, enlist, explain, jobs, queues, read, schedules, submit, workers
 from mainspring.domain.access import Change, Role, Token
 from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
+from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.bulk import Bulk, BulkDone
 from mainspring.domain.event import Event
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
+from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
 from mainspring.domain.task import Catalog, Task
+from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.worker import Worker
 from mainspring.errors import NoDatabase
 from mainspring.store import Store, database_path
@@ -152,6 +156,54 @@ class DirectClient:
     def change_queue(self, name: str, change: QueueChange) -> Queue:
         """Pause or resume a queue, set its limit or its note."""
         return queues.change(self.store, name, change, actor=self._actor)
+
+    def schedules(self) -> list[Schedule]:
+        """All schedules that were not removed, by name."""
+        return schedules.listed(self.store)
+
+    def schedule(self, name: str) -> Schedule:
+        """One schedule, also a removed one."""
+        return schedules.one(self.store, name)
+
+    def put_schedule(self, name: str, plan: Plan, origin: Origin) -> Schedule:
+        """Declare a schedule, or say all anew of the one with this name."""
+        return schedules.put(self.store, name, plan, origin=origin, actor=self._actor)
+
+    def change_schedule(self, name: str, fields: Mapping[str, Any]) -> Schedule:
+        """Say something else in these fields of its plan."""
+        return schedules.change(self.store, name, fields, actor=self._actor)
+
+    def reset_schedule(self, name: str) -> Schedule:
+        """Take back what operators have changed."""
+        return schedules.reset(self.store, name, actor=self._actor)
+
+    def pause_schedule(self, name: str, note: str | None) -> Schedule:
+        """Let no tick make a job until it is resumed."""
+        return schedules.pause(self.store, name, note=note, actor=self._actor)
+
+    def resume_schedule(self, name: str, note: str | None) -> Schedule:
+        """Let its ticks make jobs again."""
+        return schedules.resume(self.store, name, note=note, actor=self._actor)
+
+    def remove_schedule(self, name: str) -> Schedule:
+        """Take it away."""
+        return schedules.remove(self.store, name, actor=self._actor)
+
+    def trigger_schedule(self, name: str) -> Tick:
+        """Make a job now."""
+        return schedules.trigger(self.store, name, actor=self._actor)
+
+    def backfill(self, name: str, wanted: BackfillRequest) -> Filling:
+        """Make ticks of the past, or only say which they are."""
+        return schedules.backfill(self.store, name, wanted, actor=self._actor)
+
+    def backfills(self, name: str) -> list[Backfill]:
+        """The backfills of a schedule, newest first."""
+        return schedules.listed_backfills(self.store, name)
+
+    def ticks(self, name: str, *, cursor: str | None = None, limit: int = 50) -> TickPage:
+        """Ticks of a schedule, newest first."""
+        return schedules.listed_ticks(self.store, name, cursor=cursor, limit=limit)
 
     # --- what only operators ask --------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from mainspring.domain.ids import ClaimId, JobId
 from mainspring.domain.logline import LogChunk
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Catalog
+from mainspring.domain.timetable import MadeBy
 
 PROTOCOL = 1
 INLINE_LIMIT = 16_384
@@ -105,7 +106,10 @@ class Request(Frame, frozen=True):
 
 
 class Start(Frame, frozen=True):
-    """Run this attempt. ``bulk``: the parameters follow in a ``params`` frame on bulk."""
+    """Run this attempt. ``bulk``: the parameters follow in a ``params`` frame on bulk.
+
+    ``tick``: which tick of a schedule made the job (a MadeBy), null for most.
+    """
 
     job: JobId
     claim: ClaimId
@@ -116,6 +120,7 @@ class Start(Frame, frozen=True):
     log_room: int = 0
     grace: float = 5.0
     details: msgspec.Raw = msgspec.Raw(b"null")
+    tick: MadeBy | None = None
 
 
 class Cancel(Frame, frozen=True):

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from mainspring.domain.plan import DeclaredSchedule
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidTask
 
@@ -68,12 +69,13 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Catalog(msgspec.Struct, frozen=True):
-    """All tasks and workflows of an app, as one runner or program reports them."""
+    """All tasks, workflows and schedules of an app, as one runner or program reports them."""
 
     app: str
     code_hash: str
     tasks: tuple[Task, ...]
     workflows: tuple[Workflow, ...] = ()
+    schedules: tuple[DeclaredSchedule, ...] = ()
 
 
 def checked_name(name: object, what: str, *, field: str = "name") -> str:

@@ -8,7 +8,7 @@ MainspringError
 │  ├─ InvalidSchedule: InvalidCron  NeverFires  UnknownZone
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
-├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownToken  NoSuchTask
+├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownSchedule  UnknownToken
 ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
 │                                        TokenExists
 ├─ Unauthenticated         401  exit 4   REST only: the server asks who is there
@@ -90,6 +90,7 @@ from mainspring.errors.refused import (
     Unauthenticated,
     UnknownJob,
     UnknownQueue,
+    UnknownSchedule,
     UnknownToken,
     UnknownWorker,
 )
@@ -177,6 +178,7 @@ __all__ = [
     "Unauthenticated",
     "UnknownJob",
     "UnknownQueue",
+    "UnknownSchedule",
     "UnknownTask",
     "UnknownToken",
     "UnknownWorker",

@@ -45,6 +45,17 @@ class UnknownQueue(NotFound):
         super().__init__(f"unknown queue {name!r}.", remedy=f"{remedy} {made}".strip(), field="name")
 
 
+class UnknownSchedule(NotFound):
+    """No schedule has this name."""
+
+    code = "unknown_schedule"
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        known = sorted(known)
+        listed = f"There are: {', '.join(known[:10])}." if known else "Declare one: app.schedule(...) or schedule add."
+        super().__init__(f"unknown schedule {name!r}", remedy=near(name, known) or listed, field="name")
+
+
 class UnknownToken(NotFound):
     """No token has this number, and none that is valid has this name."""
 

@@ -111,6 +111,7 @@ class Child:
             task=task.name,
             earlier=bytes(running.start.details),
             report=running.report,
+            made_by=running.start.tick,
         )
         if task.context_parameter is not None:
             arguments[task.context_parameter] = running.context

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from mainspring.clock import Duration
 from mainspring.domain.attempt import Attempt
+from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.bulk import Bulk, BulkDone
 from mainspring.domain.event import Event
 from mainspring.domain.frame import Answer, Request
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
+from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
 from mainspring.domain.task import Catalog, Task
+from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.worker import Worker
 from mainspring.errors import InvalidOption, MainspringError, StoreUnreachable
 from mainspring.runner.link import Link
@@ -139,6 +142,54 @@ class FrameClient:
 
     def change_queue(self, name: str, change: QueueChange) -> Queue:
         found: Queue = self._call("change_queue", Queue, name=name, change=change)
+        return found
+
+    def schedules(self) -> list[Schedule]:
+        found: list[Schedule] = self._call("schedules", list[Schedule])
+        return found
+
+    def schedule(self, name: str) -> Schedule:
+        found: Schedule = self._call("schedule", Schedule, name=name)
+        return found
+
+    def put_schedule(self, name: str, plan: Plan, origin: Origin) -> Schedule:
+        found: Schedule = self._call("put_schedule", Schedule, name=name, plan=plan, origin=origin)
+        return found
+
+    def change_schedule(self, name: str, fields: Mapping[str, Any]) -> Schedule:
+        found: Schedule = self._call("change_schedule", Schedule, name=name, fields=dict(fields))
+        return found
+
+    def reset_schedule(self, name: str) -> Schedule:
+        found: Schedule = self._call("reset_schedule", Schedule, name=name)
+        return found
+
+    def pause_schedule(self, name: str, note: str | None) -> Schedule:
+        found: Schedule = self._call("pause_schedule", Schedule, name=name, note=note)
+        return found
+
+    def resume_schedule(self, name: str, note: str | None) -> Schedule:
+        found: Schedule = self._call("resume_schedule", Schedule, name=name, note=note)
+        return found
+
+    def remove_schedule(self, name: str) -> Schedule:
+        found: Schedule = self._call("remove_schedule", Schedule, name=name)
+        return found
+
+    def trigger_schedule(self, name: str) -> Tick:
+        found: Tick = self._call("trigger_schedule", Tick, name=name)
+        return found
+
+    def backfill(self, name: str, wanted: BackfillRequest) -> Filling:
+        found: Filling = self._call("backfill", Filling, name=name, wanted=wanted)
+        return found
+
+    def backfills(self, name: str) -> list[Backfill]:
+        found: list[Backfill] = self._call("backfills", list[Backfill], name=name)
+        return found
+
+    def ticks(self, name: str, *, cursor: str | None = None, limit: int = 50) -> TickPage:
+        found: TickPage = self._call("ticks", TickPage, name=name, cursor=cursor, limit=limit)
         return found
 
     def await_news(self, timeout: Duration) -> None:

@@ -134,6 +134,7 @@ class Host:
             task=start.task,
             earlier=bytes(start.details),
             report=running.report,
+            made_by=start.tick,
         )
         if task.context_parameter is not None:
             arguments[task.context_parameter] = running.context

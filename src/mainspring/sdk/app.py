@@ -12,18 +12,22 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar, Unpack, overload
 
+import msgspec
+
 from mainspring.domain.event import Event
 from mainspring.domain.nesting import check_nesting
 from mainspring.domain.parameters import placeholders
+from mainspring.domain.plan import DeclaredSchedule
 from mainspring.domain.task import Catalog, Executor, checked_name
 from mainspring.domain.workflow import content_hash
 from mainspring.errors import InvalidInput, InvalidOption, InvalidParameters, InvalidTask, NotYetSupported, near
 from mainspring.sdk import connection
 from mainspring.sdk.context import Context
 from mainspring.sdk.events import stream, stream_async
-from mainspring.sdk.fingerprint import combined
+from mainspring.sdk.fingerprint import code_hash, combined
 from mainspring.sdk.handle import Handle
 from mainspring.sdk.options import CommandOptions, TaskOptions, declared, refuse_others
+from mainspring.sdk.schedules import ScheduleOptions, declared_schedule
 from mainspring.sdk.signature import from_types
 from mainspring.sdk.task import Clients, RegisteredTask
 from mainspring.sdk.waiting import in_thread
@@ -31,6 +35,7 @@ from mainspring.sdk.workflow import RegisteredWorkflow, Workflow, WorkflowOption
 
 if TYPE_CHECKING:
     from mainspring.client import Client
+    from mainspring.domain.recurrence import Recurrence
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,6 +72,7 @@ class Mainspring:
         self.database_url = database_url
         self._tasks: dict[str, RegisteredTask[..., Any, Any]] = {}
         self._workflows: dict[str, RegisteredWorkflow[Any]] = {}
+        self._schedules: dict[str, DeclaredSchedule] = {}
         self._catalog: Catalog | None = None
         self._clients = Clients(
             lambda: connection.declaring_client_of(self), self.client, lambda: connection.enlisting_client_of(self)
@@ -135,6 +141,28 @@ class Mainspring:
             argv=words,
         )
         return self._add(short, task)
+
+    def schedule(
+        self,
+        name: str,
+        recurrence: Recurrence,
+        task: RegisteredTask[..., Any, Any],
+        *,
+        params: Mapping[str, Any] | None = None,
+        **options: Unpack[ScheduleOptions],
+    ) -> DeclaredSchedule:
+        """Declare a schedule: ``app.schedule("nightly", cron("0 3 * * *", tz="Europe/Berlin"), backup, params={...})``.
+
+        Each of its ticks makes one job of the task with these parameters. It holds from when a worker with this app
+        starts. ``name``: unique on the platform; options: see ScheduleOptions. Raises InvalidOption, InvalidParameters,
+        InvalidTask (for the name), InvalidSchedule.
+        """
+        declared_one = declared_schedule(name, recurrence, task, params, options)
+        if declared_one.name in self._schedules:
+            raise InvalidOption(f"App {self.name} has two schedules named {name!r}.", field="name")
+        self._schedules[declared_one.name] = declared_one
+        self._catalog = None
+        return declared_one
 
     @overload
     def workflow(self, function: Callable[P, Any], /) -> RegisteredWorkflow[P]: ...
@@ -230,8 +258,10 @@ class Mainspring:
             workflows = tuple(workflow.document for workflow in self._workflows.values())
             for workflow in workflows:
                 check_nesting(workflow, {one.name: one for one in workflows}.get)
+            schedules = tuple(self._schedules.values())
             hashes = [task.code_hash for task in tasks] + [content_hash(workflow) for workflow in workflows]
-            self._catalog = Catalog(self.name, combined(hashes), tasks, workflows)
+            hashes += [code_hash(None, msgspec.json.encode(one, order="deterministic")) for one in schedules]
+            self._catalog = Catalog(self.name, combined(hashes), tasks, workflows, schedules)
         return self._catalog
 
     # --- asking ---------------------------------------------------------------------------------------------------
@@ -272,10 +302,6 @@ class Mainspring:
         return stream_async(self.client, tuple(kinds or ()), after, forever=follow)
 
     # --- what later versions bring --------------------------------------------------------------------------------
-
-    def schedule(self, *_args: Any, **_options: Any) -> NoReturn:
-        """A schedule. Raises NotYetSupported."""
-        raise NotYetSupported("app.schedule")
 
     def publish(self, *_args: Any, **_options: Any) -> NoReturn:
         """A named event. Raises NotYetSupported."""

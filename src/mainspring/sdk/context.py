@@ -23,6 +23,9 @@ from mainspring.sdk.codec import encode_other
 if TYPE_CHECKING:
     from logging import Logger  # costs 10 ms that a submitting program need not pay
 
+    from mainspring.domain.timetable import MadeBy
+    from mainspring.sdk.tick import ScheduledTick
+
 DETAILS_LIMIT = 65_536
 """Bytes of progress and heartbeat details per job."""
 
@@ -37,7 +40,7 @@ class Context:
     ``task``: the task's full name. Safe to use from several threads.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the facts of an attempt
         self,
         *,
         job_id: int = 0,
@@ -45,8 +48,11 @@ class Context:
         task: str = "",
         earlier: bytes = b"null",
         report: Callable[[bytes], None] | None = None,
+        made_by: MadeBy | None = None,
     ) -> None:
         """For runners. ``earlier``: what the attempt before last reported; ``report`` takes each new report.
+
+        ``made_by``: the tick of a schedule that the job was made by.
 
         A report replaces the one before it. ``report`` is called on the thread of the user code, as often as that
         code likes, so it must be quick, and may drop all but the last.
@@ -55,6 +61,7 @@ class Context:
         self.attempt = attempt
         self.task = task
         self._report = report
+        self._made_by = made_by
         self._said: dict[str, Any] = {}
         self._cancelled = False
         self._asked: threading.Condition | None = None  # made by the first who waits: most never do
@@ -67,6 +74,15 @@ class Context:
     def detached(self) -> bool:
         """Whether this is a plain call of the function, outside any job."""
         return self.job_id == 0
+
+    @property
+    def tick(self) -> ScheduledTick | None:
+        """The tick of the schedule that made this job; None for a job that somebody submitted."""
+        if self._made_by is None:
+            return None
+        from mainspring.sdk.tick import ScheduledTick  # zones are for those who ask
+
+        return ScheduledTick(self._made_by)
 
     @property
     def log(self) -> Logger:

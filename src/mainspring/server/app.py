@@ -1,4 +1,4 @@
-"""The server process: REST and health at one address, sweep and retention on threads. Composition only.
+"""The server process: REST and health at one address, sweep, schedules, retention on threads. Composition only.
 
 It opens the store, hands it on, and ends when it is told: requests at hand are answered, loops come to their end.
 """
@@ -22,6 +22,7 @@ from mainspring.clock import Clock, seconds
 from mainspring.control.access import recognise
 from mainspring.domain.setting import Settings
 from mainspring.engine.drive import Drive
+from mainspring.engine.fire import Fire
 from mainspring.engine.retention import Retention, keep_of
 from mainspring.engine.sweep import Sweep
 from mainspring.engine.turn import Turn
@@ -61,7 +62,8 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
         stack.callback(store.close)
         sweep = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
         retention = Retention(store, store.clock, keep_of(settings))
-        turns: dict[str, Turn] = {"sweeper": sweep, "retention": retention}
+        fire = Fire(store, store.clock, poll=settings.poll)
+        turns: dict[str, Turn] = {"sweeper": sweep, "scheduler": fire, "retention": retention}
         loops = [_driven(name, turn, store.clock, stack) for name, turn in turns.items()]
         client = DirectClient(store)
         admission = _admission(store, client, terms)

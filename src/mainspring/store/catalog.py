@@ -24,13 +24,18 @@ def known(tx: Transaction, catalog: Catalog) -> bool:
     held = dict(tx.rows("task/of_app", app=catalog.app))
     if all(held.get(task.name) == rows.text(task) for task in catalog.tasks):
         return True
-    generations: dict[str, int] = dict(tx.rows("generation/of_app", app=catalog.app))
-    return generations.get(catalog.code_hash, LARGEST) < max(generations.values(), default=0)
+    seen = generations(tx, catalog.app)
+    return seen.get(catalog.code_hash, LARGEST) < max(seen.values(), default=0)
+
+
+def generations(tx: Transaction, app: str) -> dict[str, int]:
+    """In which order the code hashes of an app were first seen."""
+    return dict(tx.rows("generation/of_app", app=app))
 
 
 def declare(tx: Transaction, catalog: Catalog) -> None:
     """Record an app's tasks. A code hash keeps the generation of its first sight, so old never overwrites new."""
-    generation = dict(tx.rows("generation/of_app", app=catalog.app)).get(catalog.code_hash)
+    generation = generations(tx, catalog.app).get(catalog.code_hash)
     if generation is None:
         generation = tx.rows("generation/insert", app=catalog.app, code_hash=catalog.code_hash)[0][0]
     tx.many(

@@ -33,6 +33,7 @@ class Birth(NamedTuple):
     meta: str | None
     params: str
     hold: Hold | None = None
+    tick: str | None = None
 
 
 class Left(NamedTuple):
@@ -85,6 +86,7 @@ class Load(NamedTuple):
     policy: int
     params: str
     expires: Instant | None
+    tick: str | None
 
 
 # --- births -------------------------------------------------------------------------------------------------------
@@ -117,6 +119,7 @@ def insert(tx: Transaction, births: Sequence[Birth], actor: str, ids: Sequence[J
                 b.meta,
                 b.params,
                 None if b.hold is None else b.hold.document,
+                b.tick,
             )
             for job, b in zip(ids, births, strict=True)
         ],
@@ -430,9 +433,9 @@ def last_replay(tx: Transaction, number: int) -> tuple[JobId, State | None] | No
 
 def again(tx: Transaction, number: int) -> Birth:
     """The birth that a replay of this job needs. It takes the unique key again, and must not find it held."""
-    task, lane, priority, policy, params, tags, meta, _, rule = tx.rows("job/again", job=number)[0]
+    task, lane, priority, policy, params, tags, meta, _, rule, tick = tx.rows("job/again", job=number)[0]
     hold = None if rule is None else rejecting(rule)
-    return Birth(task, lane, priority, policy, tx.now, None, None, JobId(number), tags, meta, params, hold)
+    return Birth(task, lane, priority, policy, tx.now, None, None, JobId(number), tags, meta, params, hold, tick)
 
 
 def attempts(tx: Transaction, number: int) -> list[Attempt]:

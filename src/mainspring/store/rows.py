@@ -41,6 +41,30 @@ _WAITING = ("job", "lane", "priority", "attempt", "since")
 _LEASED = ("job", "claim", "lane", "priority", "attempt", "since", "worker", "cancel_at", "details")
 _COUNT = ("jobs",)
 _QUEUE = ("name", "most", "paused_at", "paused_by", "note", "queued", "scheduled", "retrying", "running")
+_SCHEDULE = (
+    *("id", "name", "origin", "app", "generation", "declaration", "override", "created", "changed", "paused_at"),
+    *("paused_by", "note", "withdrawn_at", "removed_at", "version", "at", "nominal", "last", "last_fired"),
+    *("last_succeeded", "fired", "failures"),
+)
+_TICK = ("schedule", "nominal", "origin", "ticks", "last", "outcome", "why", "job", "decided", "decided_by")
+_TICK_KEY = ("schedule", "nominal", "origin")
+_BACKFILL = (
+    *(
+        "id",
+        "schedule",
+        "first",
+        "last",
+        "newest_first",
+        "again",
+        "most",
+        "at_once",
+        "made",
+        "place",
+        "created",
+        "created_by",
+    ),
+    "ended",
+)
 _WORKER = (
     *("id", "incarnation", "name", "host", "pid", "app", "code_hash", "version", "queues", "labels", "slots"),
     *("state", "started", "beat_at", "running", "pids", "tasks", "outdated"),
@@ -60,6 +84,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "attempt/of_job": (
         *("job", "number", "outcome", "worker", "started", "ended", "sandbox", "charge", "failure", "details"),
     ),
+    "backfill/go_on": ("id",),
+    "backfill/insert": ("id",),
+    "backfill/of_schedule": _BACKFILL,
+    "backfill/open": _BACKFILL,
     "counter/take": ("first",),
     "event/announce": ("pg_advisory_xact_lock_shared",),
     "event/after": _EVENT,
@@ -75,9 +103,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "export/events": _EVENT,
     "export/jobs": _JOB,
+    "flight/of": ("schedule", "job", "nominal", "origin", "state", "gone"),
     "generation/insert": ("number",),
     "generation/of_app": ("code_hash", "number"),
-    "job/again": ("task", "lane", "priority", "policy", "params", "tags", "meta", "state", "uniqueness"),
+    "job/again": ("task", "lane", "priority", "policy", "params", "tags", "meta", "state", "uniqueness", "tick"),
     "job/count_any": _COUNT,
     "job/count_due": _COUNT,
     "job/count_ended": _COUNT,
@@ -104,7 +133,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/list_ended": _JOB,
     "job/list_queued": _JOB,
     "job/list_running": _JOB,
-    "job/load": ("id", "task", "policy", "params", "expires"),
+    "job/load": ("id", "task", "policy", "params", "expires", "tick"),
     "job/mark_cancel": ("job",),
     "job/one": _JOB,
     "job/policy_of": ("document", "lane", "priority"),
@@ -136,6 +165,15 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "retention/forget_jobs": ("id",),
     "retention/old": ("id", "may_go"),
     "retention/oldest": ("created",),
+    "schedule/advance": ("schedule",),
+    "schedule/all": _SCHEDULE,
+    "schedule/due": _SCHEDULE,
+    "schedule/insert": ("id",),
+    "schedule/of_app": _SCHEDULE,
+    "schedule/of_ids": _SCHEDULE,
+    "schedule/one": _SCHEDULE,
+    "schedule/soonest": ("at",),
+    "schedule/waiting": _SCHEDULE,
     "schema/exists": ("schemas",),
     "schema/foreign": ("tables",),
     "schema/known": ("tables",),
@@ -150,6 +188,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "task/names": ("name",),
     "task/of_app": ("name", "declaration"),
     "task/one": ("declaration",),
+    "tick/all": _TICK,
+    "tick/fired": ("nominal",),
+    "tick/forget": ("schedule",),
+    "tick/insert": _TICK_KEY,
+    "tick/of_schedule": (*_TICK, "state"),
+    "tick/settle": _TICK_KEY,
+    "tick/waiting": _TICK,
     "worker/all": _WORKER,
     "worker/beat_and_poll": _POLL,
     "worker/forget": ("id",),

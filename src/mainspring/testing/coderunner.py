@@ -121,6 +121,7 @@ class CodeRunner(Runner):
             task=frame.task,
             earlier=bytes(frame.details),
             report=running.report,
+            made_by=frame.tick,
         )
         context.pause = self._pause
         running.context = context

@@ -17,11 +17,12 @@ from mainspring.domain.frame import Frame, FromRunner, Hello, Request, Stop
 from mainspring.domain.ids import WorkerId
 from mainspring.domain.task import Catalog, Lodging
 from mainspring.domain.worker import WorkerState
+from mainspring.engine.declaring import report
 from mainspring.engine.dispatch import Dispatch
 from mainspring.engine.held import Limits, Outbox
 from mainspring.engine.timing import Timing
 from mainspring.errors import StoreError
-from mainspring.store import BINARY, Store, Transaction, catalog, workers
+from mainspring.store import BINARY, Store, Transaction, workers
 from mainspring.testing.runners import Runner
 from mainspring.testing.virtual import NEVER
 from mainspring.worker.requests import RequestDesk
@@ -205,7 +206,7 @@ class SimulatedWorker:
         plan = self.plan
 
         def work(tx: Transaction) -> WorkerId:
-            catalog.declare(tx, declared)
+            report(tx, declared, lambda text: self._host.note(self, text))
             hello = workers.Hello(
                 incarnation=self._chance.incarnation(),
                 name=self.name,

@@ -21,12 +21,13 @@ from mainspring.domain.frame import BULK, Ended, Frame, FromRunner, Hello, Reque
 from mainspring.domain.ids import WorkerId
 from mainspring.domain.task import Catalog, Lodging
 from mainspring.domain.worker import WorkerState
+from mainspring.engine.declaring import report
 from mainspring.engine.dispatch import Dispatch
 from mainspring.engine.held import Limits, Outbox
 from mainspring.engine.timing import Timing
 from mainspring.errors import STORE_AWAY, AppNotLoadable, MainspringError, ProtocolViolation, StoreError, StoreMoved
 from mainspring.faults import InjectedFault
-from mainspring.store import BINARY, Store, Transaction, catalog, workers
+from mainspring.store import BINARY, Store, Transaction, workers
 from mainspring.store.bell import Listening
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.frames import Channel
@@ -319,7 +320,7 @@ class Coordinator:
         name = options.name or f"{host}-{os.getpid()}"
 
         def work(tx: Transaction) -> WorkerId:
-            catalog.declare(tx, declared)
+            report(tx, declared, self._say)
             hello = workers.Hello(
                 incarnation=self._incarnation,
                 name=name,

@@ -12,13 +12,16 @@ import msgspec
 
 from mainspring.client import Client
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, SystemClock
+from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.bulk import Bulk
 from mainspring.domain.frame import Answer, Frame, Request
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobRequest
+from mainspring.domain.plan import Plan
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import FINAL
 from mainspring.domain.task import Catalog
+from mainspring.domain.timetable import Origin
 from mainspring.errors import InvalidInput, MainspringError
 
 _MOVING = frozenset({"submit", "cancel", "retry", "bulk"})
@@ -78,6 +81,21 @@ class _Queue(msgspec.Struct):
     change: QueueChange = QueueChange()
 
 
+class _Schedule(msgspec.Struct):
+    name: str
+    plan: Plan = Plan({})
+    origin: Origin = Origin.API
+    fields: dict[str, Any] = {}
+    note: str | None = None
+    cursor: str | None = None
+    limit: int = 50
+
+
+class _Backfill(msgspec.Struct):
+    name: str
+    wanted: BackfillRequest
+
+
 class _News(msgspec.Struct):
     timeout: int
 
@@ -111,6 +129,18 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
         "queues": (_Nothing, lambda client, _: client.queues()),
         "queue": (_Queue, lambda client, body: client.queue(body.name)),
         "change_queue": (_Queue, lambda client, body: client.change_queue(body.name, body.change)),
+        "schedules": (_Nothing, lambda client, _: client.schedules()),
+        "schedule": (_Schedule, lambda client, body: client.schedule(body.name)),
+        "put_schedule": (_Schedule, lambda client, body: client.put_schedule(body.name, body.plan, body.origin)),
+        "change_schedule": (_Schedule, lambda client, body: client.change_schedule(body.name, body.fields)),
+        "reset_schedule": (_Schedule, lambda client, body: client.reset_schedule(body.name)),
+        "pause_schedule": (_Schedule, lambda client, body: client.pause_schedule(body.name, body.note)),
+        "resume_schedule": (_Schedule, lambda client, body: client.resume_schedule(body.name, body.note)),
+        "remove_schedule": (_Schedule, lambda client, body: client.remove_schedule(body.name)),
+        "trigger_schedule": (_Schedule, lambda client, body: client.trigger_schedule(body.name)),
+        "backfill": (_Backfill, lambda client, body: client.backfill(body.name, body.wanted)),
+        "backfills": (_Schedule, lambda client, body: client.backfills(body.name)),
+        "ticks": (_Schedule, lambda client, body: client.ticks(body.name, cursor=body.cursor, limit=body.limit)),
     }
 
 

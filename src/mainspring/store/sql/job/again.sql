@@ -1,2 +1,2 @@
 -- What a replay copies.
-select task, lane, priority, policy, params, tags, meta, state, uniqueness from job where id = :job
+select task, lane, priority, policy, params, tags, meta, state, uniqueness, tick from job where id = :job

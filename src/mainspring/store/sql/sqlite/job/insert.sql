@@ -1,5 +1,5 @@
 -- Birth of a job; its place row goes in with it.
 insert into job (id, task, lane, priority, policy, due, created, expires, parent, replay_of, tags, meta, params,
-  uniqueness)
+  uniqueness, tick)
 values (:id, :task, :lane, :priority, :policy, :due, :created, :expires, :parent, :replay_of, :tags, :meta, :params,
-  :uniqueness)
+  :uniqueness, :tick)

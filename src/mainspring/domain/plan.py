@@ -1,0 +1,156 @@
+"""Plan: all that is said of a schedule, whoever says it; checked, and merged with what operators have changed.
+
+When ticks come is told by recurrence.py, what becomes of them by schedule.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import msgspec
+
+from mainspring.clock import SECOND, Duration, Instant, duration
+from mainspring.errors import InvalidDuration, InvalidOption, NotYetSupported
+
+if TYPE_CHECKING:
+    from mainspring.domain.recurrence import Recurrence
+
+MOST_CAUGHT_UP = 10_000
+LONGEST_DESCRIPTION = 1_000
+
+
+class Plan(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """All that is said of a schedule. Texts are as people write them.
+
+    ``recurrence``: the document of one (recurrence.py); ``task``: full name, or short where that is unique; ``params``:
+    of each job; ``queue`` to ``meta``: as of a submit; ``overlap``: what a tick does that finds a job of this schedule
+    unfinished; ``catch_up``: what is done about ticks that came while no server ran, for those of the last ``window``
+    (a duration; with ``all`` at most ``cap`` of them); ``jitter``: how much later than its tick a job may be made;
+    ``limit``: so many firings and no more; ``pause_after``: so many jobs in a row that don't succeed pause it.
+    """
+
+    recurrence: dict[str, Any]
+    task: str | None = None
+    workflow: str | None = None
+    params: dict[str, Any] = {}
+    queue: str | None = None
+    priority: int | None = None
+    retry: dict[str, Any] | None = None
+    timeout: str | float | None = None
+    expires: str | float | None = None
+    tags: dict[str, str] = {}
+    meta: Any = None
+    overlap: Literal["skip", "buffer_one", "buffer_all", "cancel_other", "allow"] = "skip"
+    catch_up: Literal["latest", "all", "none"] = "latest"
+    window: str | float = "1d"
+    cap: int = 100
+    jitter: str | float = 0
+    limit: int | None = None
+    pause_after: int | None = None
+    description: str = ""
+
+
+class DeclaredSchedule(msgspec.Struct, frozen=True):
+    """A schedule as an app's code declares it; ``plan.task`` is a full name."""
+
+    name: str
+    plan: Plan
+
+
+FIELDS = Plan.__struct_fields__
+_BARE = msgspec.structs.asdict(Plan({}))
+"""What each field is when nothing is said of it."""
+
+
+class Ready(NamedTuple):
+    """A plan with its texts read: ``rule`` says when, ``window`` and ``jitter`` are lengths."""
+
+    plan: Plan
+    rule: Recurrence
+    window: Duration
+    jitter: Duration
+
+
+def document(plan: Plan) -> dict[str, Any]:
+    """JSON-ready values; what is as it is by default is left out."""
+    found: dict[str, Any] = msgspec.to_builtins(plan)
+    return found
+
+
+def whole(plan: Plan) -> dict[str, Any]:
+    """JSON-ready values of all fields."""
+    return _BARE | document(plan)
+
+
+def merged(declared: Mapping[str, Any], override: Mapping[str, Any]) -> Plan:
+    """A declaration with what operators have changed. Raises InvalidOption for what is no plan."""
+    return read({**declared, **override})
+
+
+def with_task(plan: Plan, task: str) -> Plan:
+    """The same for the task of this full name."""
+    return msgspec.structs.replace(plan, task=task)
+
+
+def differences(declared: Plan, wanted: Plan) -> dict[str, Any]:
+    """The fields in which a plan differs from what was declared, with their wanted values."""
+    old, new = document(declared), document(wanted)
+    return {
+        name: new.get(name, _BARE[name]) for name in FIELDS if old.get(name, _BARE[name]) != new.get(name, _BARE[name])
+    }
+
+
+def read(given: Mapping[str, Any]) -> Plan:
+    """A plan of JSON values. Raises InvalidOption naming the field."""
+    try:
+        return msgspec.convert(dict(given), Plan)
+    except msgspec.ValidationError as error:
+        said, _, where = str(error).rpartition(" - at `$.")
+        name = where.partition("[")[0].rstrip("`").rstrip(".")
+        what = said or str(error)
+        shown = f"{name} is {given.get(name)!r:.80}: " if name else ""
+        raise InvalidOption(
+            f"{shown}{what[:1].lower()}{what[1:].replace('`', '')}.",
+            remedy=f"A schedule may have: {', '.join(FIELDS)}.",
+            field=name,
+        ) from error
+
+
+def checked(plan: Plan) -> Plan:
+    """The plan, if all that can be told without the catalog is right with it. Raises InvalidInput of some kind."""
+    if plan.workflow is not None:
+        raise NotYetSupported("workflow")
+    if not plan.task:
+        raise InvalidOption("The schedule names no task.", remedy='Give it one: task = "backup".', field="task")
+    for name, least, most in (("cap", 1, MOST_CAUGHT_UP), ("limit", 1, 2**53), ("pause_after", 1, 1_000_000)):
+        value = getattr(plan, name)
+        if value is not None and not least <= value <= most:
+            raise InvalidOption(f"{name} is {value}; it must be from {least} to {most:,}.", field=name)
+    if len(plan.description) > LONGEST_DESCRIPTION:
+        raise InvalidOption(f"description is longer than {LONGEST_DESCRIPTION:,} characters.", field="description")
+    ready(plan, Instant(0))
+    return plan
+
+
+def ready(plan: Plan, made: Instant) -> Ready:
+    """A plan with its texts read. ``made``: since when an interval without a start counts. Raises InvalidInput."""
+    from mainspring.domain import recurrence  # not for programs that only submit
+
+    rule = recurrence.read(plan.recurrence).anchored(Instant(made - made % SECOND))
+    return Ready(plan, rule, _length(plan.window, "window"), _length(plan.jitter, "jitter"))
+
+
+@lru_cache(maxsize=20_000)
+def ready_text(declaration: str, override: str | None, made: Instant) -> Ready:
+    """The same, of texts as they are kept."""
+    declared = msgspec.json.decode(declaration)
+    return ready(merged(declared, {} if override is None else msgspec.json.decode(override)), made)
+
+
+def _length(value: str | float, field: str) -> Duration:
+    try:
+        return duration(value)
+    except InvalidDuration as error:
+        raise InvalidDuration(value, field=field) from error

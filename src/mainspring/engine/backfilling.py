@@ -1,0 +1,71 @@
+"""What one scheduler decides of one backfill in one turn. No statement is run here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from mainspring.clock import Instant
+from mainspring.domain.backfill import to_make
+from mainspring.domain.plan import Ready
+from mainspring.domain.timetable import Outcome
+from mainspring.errors import MainspringError
+from mainspring.store.schedules import Filling, Flight, Kept
+from mainspring.store.ticks import Record
+from mainspring.transitions.fired import Decided, Firing
+from mainspring.transitions.prepared import Prepared
+from mainspring.transitions.ticking import made_by
+
+
+def origin_of(filling: Filling) -> str:
+    """What the ticks of a backfill are said to come from."""
+    return f"backfill-{filling.id}"
+
+
+def fill(  # noqa: PLR0913 - what was seen
+    filling: Filling,
+    kept: Kept,
+    ready: Ready,
+    prepared: Prepared | str,
+    *,
+    flights: Sequence[Flight],
+    fired: AbstractSet[Instant],
+    now: Instant,
+    actor: str,
+) -> Decided | None:
+    """The next jobs of a backfill, as many as there is room for; None where nothing is to be written."""
+    over = tuple(flight for flight in flights if flight.over)
+    room = filling.at_once - (len(flights) - len(over))
+    if room <= 0:
+        return None
+    gone = kept.removed_at is not None or isinstance(prepared, str)
+    left = None if filling.most is None else filling.most - filling.made
+    try:
+        ticks = to_make(
+            ready.rule,
+            filling.first,
+            filling.last,
+            fired=fired,
+            newest_first=filling.newest_first,
+            place=filling.place,
+            most=left,
+        )
+    except MainspringError:
+        gone, ticks = True, []  # its schedule has another rule by now, of which there are too many
+    origin, firings = origin_of(filling), []
+    for tick in ticks[:room]:
+        if gone or isinstance(prepared, str):
+            break
+        record = Record(kept.id, tick, origin, 1, tick, Outcome.FIRED, None, None, now, actor)
+        firings.append(Firing(record, prepared, made_by(kept, origin, tick)))
+    done = gone or len(firings) == len(ticks)
+    if not (firings or done):
+        return None
+    return Decided(
+        new=tuple(firing.record for firing in firings),
+        firings=tuple(firings),
+        ended=over,
+        filling=filling,
+        place=firings[-1].record.nominal if firings else filling.place,
+        filled=done,
+    )

@@ -1,0 +1,15 @@
+"""What a worker's runner reports of its app when it says hello."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mainspring.domain.task import Catalog
+from mainspring.store.transaction import Transaction
+from mainspring.transitions.declared import declare
+
+
+def report(tx: Transaction, declared: Catalog, say: Callable[[str], object]) -> None:
+    """Record all tasks and schedules of an app. ``say`` is told what was not taken, for the worker's log."""
+    for refused in declare(tx, declared, whole=True):
+        say(refused)

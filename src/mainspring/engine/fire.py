@@ -1,0 +1,208 @@
+"""Firing: the turn in which due ticks become jobs. Any number of servers do it, and none is special.
+
+It looks, decides by what it saw, and writes in one transaction; what another scheduler has decided meanwhile is told by
+the keys of the ticks, and changes nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mainspring import faults
+from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
+from mainspring.domain.catchup import due
+from mainspring.domain.plan import Ready, ready_text
+from mainspring.domain.timetable import REGULAR, Outcome, ScheduleId
+from mainspring.engine.backfilling import fill, origin_of
+from mainspring.engine.deciding import Deciding, Seen
+from mainspring.errors import MainspringError
+from mainspring.faults import FaultPoint
+from mainspring.store import Store, Transaction, schedules, ticks
+from mainspring.store.schedules import Advance, Filling, Flight, Kept
+from mainspring.store.ticks import Record
+from mainspring.transitions.fired import Decided, Stale, fire
+from mainspring.transitions.prepared import Prepared, declared_of, find, prepare
+from mainspring.transitions.said import next_tick
+from mainspring.transitions.ticking import request_of
+
+BATCH = 500
+"""Schedules in one transaction."""
+
+_REMEMBERED = 20_000
+
+
+class _Look(NamedTuple):
+    """One look at what is to be decided. ``texts``: declarations of tasks, or why there is none."""
+
+    due: list[Kept]
+    waiting: list[Kept]
+    flights: dict[ScheduleId, list[Flight]]
+    waits: dict[ScheduleId, list[Record]]
+    texts: dict[str, str | MainspringError]
+    fillings: list[tuple[Filling, Kept, set[Instant]]]
+    soonest: Instant | None
+
+
+class Fire:
+    """The turn of a scheduler."""
+
+    def __init__(self, store: Store, clock: Clock, *, poll: Duration = SECOND, actor: str = "scheduler") -> None:
+        self._store = store
+        self._clock = clock
+        self._poll = poll
+        self._actor = actor
+        self._prepared: dict[tuple[str, str | None, Instant, str], Prepared | str] = {}
+
+    def turn(self) -> Duration:
+        """One look, and a transaction where something is due; how long to wait at most until the next turn."""
+        look = self._store.read(self._look)
+        faults.hit(FaultPoint.FIRE_AFTER_READ)
+        now = self._clock.now()
+        found = [self._decide(kept, look, now) for kept in _each(look)]
+        found += [self._fill(*filling, look=look, now=now) for filling in look.fillings]
+        decided = [one for one in found if one is not None]
+        if not decided:
+            return self._rest(look.soonest, now)
+        try:
+            made = self._store.write(
+                lambda tx: fire(tx, decided, self._actor),
+                before=FaultPoint.FIRE_BEFORE_COMMIT,
+                after=FaultPoint.FIRE_AFTER_COMMIT,
+                rings=self._store.work_bell,
+            )
+        except Stale:
+            return MILLISECOND
+        if made:
+            self._store.news_bell.ring()
+        return Duration(0) if len(look.due) == BATCH else MILLISECOND
+
+    # --- looking ----------------------------------------------------------------------------------------------
+
+    def _look(self, tx: Transaction) -> _Look:
+        found = schedules.due(tx, BATCH)
+        waiting = schedules.waiting(tx, BATCH)
+        open_ = schedules.open_backfills(tx, BATCH)
+        ids = sorted({kept.id for kept in (*found, *waiting)} | {filling.schedule for filling in open_})
+        if not ids:
+            return _Look([], [], {}, {}, {}, [], schedules.soonest(tx))
+        flights: dict[ScheduleId, list[Flight]] = {}
+        for flight in schedules.flights(tx, ids):
+            flights.setdefault(flight.schedule, []).append(flight)
+        waits: dict[ScheduleId, list[Record]] = {}
+        for record in ticks.waiting(tx, ids) if waiting else ():
+            waits.setdefault(record.schedule, []).append(record)
+        fillings = self._fillings(tx, open_) if open_ else []
+        texts = self._texts(tx, [*found, *waiting, *(kept for _, kept, _ in fillings)])
+        return _Look(found, waiting, flights, waits, texts, fillings, schedules.soonest(tx))
+
+    def _fillings(self, tx: Transaction, open_: Sequence[Filling]) -> list[tuple[Filling, Kept, set[Instant]]]:
+        """Open backfills with their schedules, and what is left out of them."""
+        of = {kept.id: kept for kept in schedules.of_ids(tx, sorted({one.schedule for one in open_}))}
+        return [
+            (one, of[one.schedule], set() if one.again else ticks.fired(tx, one.schedule, one.first, one.last))
+            for one in open_
+            if one.schedule in of
+        ]
+
+    def _texts(self, tx: Transaction, found: Sequence[Kept]) -> dict[str, str | MainspringError]:
+        """What the catalog says of the tasks that may be needed."""
+        texts: dict[str, str | MainspringError] = {}
+        for kept in found:
+            ready = _ready(kept)
+            name = None if ready is None else ready.plan.task
+            if name is None or name in texts:
+                continue
+            try:
+                texts[name] = find(tx, name)
+            except MainspringError as error:
+                texts[name] = error
+        return texts
+
+    # --- deciding ---------------------------------------------------------------------------------------------
+
+    def _decide(self, kept: Kept, look: _Look, now: Instant) -> Decided | None:
+        ready = _ready(kept)
+        if ready is None:
+            return self._spoiled(kept, now)
+        flights = [one for one in look.flights.get(kept.id, ()) if not one.origin.startswith("backfill")]
+        seen = Seen(kept, ready, flights, look.waits.get(kept.id, ()))
+        deciding = Deciding(seen, self._prepare(kept, ready, look.texts), now, self._actor)
+        deciding.release()
+        nominal, at = kept.nominal, kept.at
+        if nominal is not None and at is not None and at <= now:
+            spans, following = due(ready, nominal, now)
+            deciding.take(spans)
+            nominal, at = self._next(ready, spans[-1].last, following, spent=deciding.spent)
+        return deciding.decided(nominal, at)
+
+    def _fill(self, filling: Filling, kept: Kept, fired: set[Instant], *, look: _Look, now: Instant) -> Decided | None:
+        ready = _ready(kept)
+        if ready is None:
+            return None
+        flights = [one for one in look.flights.get(kept.id, ()) if one.origin == origin_of(filling)]
+        prepared = self._prepare(kept, ready, look.texts)
+        return fill(filling, kept, ready, prepared, flights=flights, fired=fired, now=now, actor=self._actor)
+
+    def _next(
+        self, ready: Ready, last: Instant, following: Instant | None, *, spent: bool
+    ) -> tuple[Instant | None, Instant | None]:
+        if following is None or spent:
+            return None, None
+        if not ready.jitter:
+            return following, following
+        return next_tick(ready, last, self._store.chance)
+
+    def _spoiled(self, kept: Kept, now: Instant) -> Decided | None:
+        """What can't be read any more stops, and questions say why."""
+        if kept.nominal is None:
+            return None
+        why = "what is said of the schedule can't be read; it was changed by hand"
+        record = Record(kept.id, kept.nominal, REGULAR, 1, kept.nominal, Outcome.MISSED, why, None, now, self._actor)
+        advance = Advance(
+            None,
+            None,
+            kept.nominal,
+            kept.last_fired,
+            kept.last_succeeded,
+            kept.fired,
+            kept.failures,
+            kept.id,
+            kept.version,
+        )
+        return Decided(new=(record,), advance=advance)
+
+    def _prepare(self, kept: Kept, ready: Ready, texts: dict[str, str | MainspringError]) -> Prepared | str:
+        """The job of a tick, checked; or why none can be made."""
+        text = texts.get(ready.plan.task or "")
+        if not isinstance(text, str):
+            return str(text) if text is not None else "the schedule names no task"
+        key = (kept.declaration, kept.override, kept.created, text)
+        found = self._prepared.get(key)
+        if found is None:
+            if len(self._prepared) >= _REMEMBERED:
+                self._prepared.clear()
+            try:
+                found = prepare(request_of(ready.plan), declared_of(text))
+            except MainspringError as error:
+                found = str(error)
+            self._prepared[key] = found
+        return found
+
+    def _rest(self, soonest: Instant | None, now: Instant) -> Duration:
+        """Until the earliest tick, at most the polling interval."""
+        if soonest is None:
+            return self._poll
+        return Duration(max(MILLISECOND, min(self._poll, soonest - now)))
+
+
+def _each(look: _Look) -> list[Kept]:
+    """Each schedule once."""
+    return list({kept.id: kept for kept in (*look.waiting, *look.due)}.values())
+
+
+def _ready(kept: Kept) -> Ready | None:
+    try:
+        return ready_text(kept.declaration, kept.override, kept.created)
+    except (MainspringError, ValueError):
+        return None

@@ -1,0 +1,94 @@
+"""Ticks in the store: a record of each, whose key is what makes it fire once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mainspring.clock import Instant
+from mainspring.domain.ids import LARGEST, JobId
+from mainspring.domain.states import State
+from mainspring.domain.timetable import Outcome, ScheduleId, Tick
+from mainspring.store import rows
+from mainspring.store.transaction import Transaction
+
+Key = tuple[ScheduleId, Instant, str]
+"""Schedule, instant before jitter, origin."""
+
+
+class Record(NamedTuple):
+    """A tick as it is kept; or ``ticks`` of one kind in a row, from ``nominal`` to ``last``."""
+
+    schedule: ScheduleId
+    nominal: Instant
+    origin: str
+    ticks: int
+    last: Instant
+    outcome: Outcome
+    why: str | None
+    job: JobId | None
+    decided: Instant
+    decided_by: str
+
+    @property
+    def key(self) -> Key:
+        """What it is unique by."""
+        return self.schedule, self.nominal, self.origin
+
+
+def insert(tx: Transaction, batch: Sequence[Record]) -> set[Key]:
+    """Record ticks; the keys of those that nobody had recorded before."""
+    ordered: list[Record] = sorted(batch, key=_key)
+    return {(row[0], row[1], row[2]) for row in tx.many("tick/insert", ordered)}
+
+
+def settle(tx: Transaction, batch: Sequence[Record]) -> set[Key]:
+    """Record what became of ticks that waited; the keys of those that still did."""
+    values = [
+        (one.outcome, one.why, one.job, one.decided, one.decided_by, one.schedule, one.nominal, one.origin)
+        for one in sorted(batch, key=_key)
+    ]
+    return {(row[0], row[1], row[2]) for row in tx.many("tick/settle", values)}
+
+
+def waiting(tx: Transaction, schedules: Sequence[ScheduleId]) -> list[Record]:
+    """Ticks of these schedules that wait for a job to end, the first to come first."""
+    return [_record(row) for row in tx.rows("tick/waiting", schedules=rows.text(schedules))]
+
+
+def of_schedule(tx: Transaction, schedule: ScheduleId, *, before: tuple[Instant, str] | None, limit: int) -> list[Tick]:
+    """Ticks of a schedule before a place, newest first."""
+    nominal, origin = before or (Instant(LARGEST), "")
+    found = tx.rows("tick/of_schedule", schedule=schedule, nominal=nominal, origin=origin, limit=limit)
+    return [_tick(row) for row in found]
+
+
+def fired(tx: Transaction, schedule: ScheduleId, first: Instant, last: Instant) -> set[Instant]:
+    """The ticks of a schedule in a range that have fired, whatever they came from."""
+    return {Instant(row[0]) for row in tx.rows("tick/fired", schedule=schedule, first=first, last=last)}
+
+
+def all_ticks(tx: Transaction, after: Key, limit: int) -> list[Record]:
+    """Every tick behind a key, in order."""
+    schedule, nominal, origin = after
+    return [_record(row) for row in tx.rows("tick/all", schedule=schedule, nominal=nominal, origin=origin, limit=limit)]
+
+
+def forget(tx: Transaction, before: Instant, limit: int) -> int:
+    """Take out ticks that were decided before an instant; how many."""
+    return len(tx.rows("tick/forget", before=before, limit=limit))
+
+
+def _key(record: Record) -> Key:
+    return record.key
+
+
+def _record(row: rows.Row) -> Record:
+    schedule, nominal, origin, count, last, outcome, why, job, decided, decided_by = row
+    return Record(schedule, nominal, origin, count, last, Outcome(outcome), why, job, decided, decided_by)
+
+
+def _tick(row: rows.Row) -> Tick:
+    _, nominal, origin, count, last, outcome, why, job, decided, decided_by, state = row
+    ended = None if state is None else State(state)
+    return Tick(nominal, origin, count, last, Outcome(outcome), why, job, decided, decided_by, ended)

@@ -1,0 +1,118 @@
+"""Firing: ticks are recorded, their jobs are born, and their schedules go on; all in one transaction or not at all.
+
+The key of a tick is the guard: of several schedulers that decided the same one, the first records it, and the others
+change nothing of its schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mainspring.clock import Instant
+from mainspring.domain.ids import JobId, LaneId
+from mainspring.domain.timetable import MadeBy
+from mainspring.store import catalog, jobs, rows, schedules, ticks
+from mainspring.store.catalog import Ground
+from mainspring.store.schedules import Advance, Filling, Flight
+from mainspring.store.ticks import Record
+from mainspring.store.transaction import Transaction
+from mainspring.transitions.cancelled import cancel_tree
+from mainspring.transitions.prepared import Prepared, birth
+
+
+class Stale(Exception):
+    """What was decided is not right any more, as something was said or done meanwhile. Nothing was changed."""
+
+
+class Firing(NamedTuple):
+    """A tick that makes a job. ``due``: when the job may start, None for now."""
+
+    record: Record
+    job: Prepared
+    by: MadeBy
+    due: Instant | None = None
+
+
+class Decided(NamedTuple):
+    """What one scheduler has decided of one schedule.
+
+    ``new``: ticks that are recorded now, in order: the first is the guard; ``settled``: ticks that waited until now;
+    ``firings``: of those, the ones that make jobs; ``advance``: None where the regular ticks stay as they are;
+    ``ended``: flights whose ends are noted with it; ``cancels``: jobs that make room; ``pause``: why it is paused with
+    this; ``filling`` and ``place``: the backfill that these ticks belong to, and how far it is with them.
+    """
+
+    new: tuple[Record, ...] = ()
+    settled: tuple[Record, ...] = ()
+    firings: tuple[Firing, ...] = ()
+    advance: Advance | None = None
+    ended: tuple[Flight, ...] = ()
+    cancels: tuple[JobId, ...] = ()
+    pause: str | None = None
+    filling: Filling | None = None
+    place: Instant | None = None
+    filled: bool = False
+
+
+def fire(tx: Transaction, decided: Sequence[Decided], actor: str) -> int:
+    """Do what was decided, where it is still to be done; how many jobs were made. Raises Stale."""
+    firings = [firing for one in decided for firing in one.firings]
+    ids = jobs.new_ids(tx, len(firings)) if firings else []
+    made = {firing.record.key: job for firing, job in zip(firings, ids, strict=True)}
+    first = ticks.insert(tx, [_with_job(one.new[0], made) for one in decided if one.new])
+    mine = [one for one in decided if not one.new or one.new[0].key in first]
+    rest = [_with_job(record, made) for one in mine for record in one.new[1:]]
+    if rest and len(ticks.insert(tx, rest)) < len(rest):
+        raise Stale
+    settled = [_with_job(record, made) for one in mine for record in one.settled]
+    if settled and len(ticks.settle(tx, settled)) < len(settled):
+        raise Stale
+    mine_to_fire = [firing for one in mine for firing in one.firings]
+    _bear(tx, mine_to_fire, made, actor)
+    _go_on(tx, mine)
+    for one in mine:
+        for job in one.cancels:
+            cancel_tree(tx, job, actor)
+        if one.pause is not None and one.advance is not None:
+            schedules.pause(tx, one.advance.schedule, by=actor, note=one.pause)
+    return len(mine_to_fire)
+
+
+def _with_job(record: Record, made: dict[ticks.Key, JobId]) -> Record:
+    return record._replace(job=made.get(record.key))
+
+
+def _bear(tx: Transaction, firings: Sequence[Firing], made: dict[ticks.Key, JobId], actor: str) -> None:
+    """The jobs of these ticks, which are in flight from now on."""
+    if not firings:
+        return
+    grounds: dict[Ground, tuple[LaneId, int]] = {}
+    births = []
+    for firing in firings:
+        one = firing.job
+        if one.ground not in grounds:
+            declaration, lane, policy = catalog.ground(tx, one.ground)
+            if declaration != one.declaration:
+                raise Stale  # the task was declared anew
+            grounds[one.ground] = lane, policy
+        born = birth(tx, one, None, *grounds[one.ground])._replace(tick=rows.text(firing.by))
+        births.append(born if firing.due is None else born._replace(due=min(firing.due, tx.now)))
+    ids = [made[firing.record.key] for firing in firings]
+    jobs.insert(tx, births, actor, ids)
+    schedules.take_off(tx, [(job, *firing.record.key) for job, firing in zip(ids, firings, strict=True)])
+
+
+def _go_on(tx: Transaction, mine: Sequence[Decided]) -> None:
+    ended = [flight.job for one in mine for flight in one.ended]
+    if ended:
+        schedules.note_ends(tx, ended)
+    advances = sorted((one.advance for one in mine if one.advance is not None), key=lambda one: one.schedule)
+    if advances and len(schedules.advance(tx, advances)) < len(advances):
+        raise Stale
+    for one in mine:
+        if one.filling is not None:
+            made = one.filling.made + len(one.firings)
+            ended_at = tx.now if one.filled else None
+            if not schedules.go_on_backfill(tx, one.filling, made=made, place=one.place, ended=ended_at):
+                raise Stale

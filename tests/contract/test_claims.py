@@ -67,6 +67,21 @@ def test_a_claim_takes_the_best_of_all_lanes_when_there_is_not_room_for_all(stor
     assert order(claim(story)) == []
 
 
+def test_many_lanes_are_looked_into_where_their_first_jobs_are_best(story: Story) -> None:
+    """More lanes than one look goes into: it starts with the best of all, and claim by claim all of them come."""
+    wanted = [JobRequest("send", queue=f"q{n % 40}", priority=n % 7, run_at="2020-01-01T00:00:00Z") for n in range(120)]
+    ids = story.submit_many(wanted)
+    ahead = sorted(zip([one.priority or 0 for one in wanted], ids, strict=True))
+    while ahead:
+        got = order(claim(story, slots=25))
+        assert got[:10] == [job for _, job in ahead[:10]]
+        assert got == sorted(
+            got, key=lambda job: ahead.index((wanted[ids.index(JobId(job))].priority or 0, JobId(job)))
+        )
+        assert len(got) >= min(16, len(ahead)), "at least the first of sixteen lanes"
+        ahead = [(priority, job) for priority, job in ahead if job not in got]
+
+
 def test_within_a_lane_too_the_first_come_first(story: Story) -> None:
     """By priority before due, and by due before id; with room for some, so that the order of the look decides."""
     ids = story.submit_many(

@@ -14,7 +14,7 @@ from mainspring.clock import Instant
 from mainspring.domain.ids import ClaimId, LaneId
 from mainspring.domain.job import JobRequest
 from mainspring.store import Transaction, jobs
-from mainspring.store.jobs import Birth, Grant
+from mainspring.store.jobs import Birth, Grant, Look
 from tests.contract.engines import Bench, SqliteBench
 from tests.contract.stories import LEASE, Story
 
@@ -27,7 +27,10 @@ PLANS: dict[str, tuple[str, ...]] = {
     "event/of_job": ("SEARCH event USING INDEX event_job (job=? AND rowid>?)",),
     "job/enter_ended": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
     "job/expired": ("SEARCH expiry USING COVERING INDEX expiry_at (at<?)",),
-    "job/heads": ("SEARCH ready USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",),
+    "job/heads": (
+        "SEARCH first USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",
+        "SEARCH following USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",
+    ),
     "job/reserve": ("SEARCH ready USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",),
     "lane/firsts": ("SEARCH other USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",),
     "job/heads_known": (
@@ -143,7 +146,7 @@ def claim_times(story: Story, rounds: int) -> list[float]:
     def turn(tx: Transaction) -> float:
         jobs.insert(tx, [birth] * 10, "client")
         began = time.thread_time()
-        heads = jobs.heads(tx, {LaneId(1): 10}, {}, None)
+        heads = jobs.heads(tx, [Look({LaneId(1): 10}, 10)], {}, None)
         left, _ = jobs.leave_ready(tx, [head.job for _, head in heads], 0)
         grants = [Grant(row, ClaimId(tx.chance.claim_id())) for row in left.values()]
         jobs.enter_leased(tx, grants, story.worker, Instant(tx.now + LEASE), "worker:1")

@@ -22,6 +22,7 @@ from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobRequest
 from mainspring.errors import StoreBusy, StoreReadOnly, StoreUnreachable
 from mainspring.store import Store, Transaction, jobs, lanes
+from mainspring.store.jobs import Look
 from mainspring.store.postgres import Limits, PostgresEngine
 from tests import postgres
 from tests.contract import children
@@ -141,13 +142,26 @@ def test_rows_that_a_stranger_has_locked_are_left_out_by_a_claim_and_taken_later
 
         def work(tx: Transaction) -> list[JobId]:
             every = {lane.id: 10 for lane in lanes.read_map(tx).lanes}
-            return [head.job for _, head in jobs.heads(tx, every, {}, None)]
+            return [head.job for _, head in jobs.heads(tx, [Look(every, 10)], {}, None)]
 
         return story.store.write(work)
 
     with stranger(bench.url, f"select * from mainspring.ready where job = {held} for update"):
         assert sorted(story.claim(*heads())) == others
     assert list(story.claim(*heads())) == [held]
+
+
+def test_looks_at_once_over_several_lanes_find_different_jobs(bench: PostgresBench) -> None:
+    story = Story(bench)
+    ids = story.submit_many([JobRequest("shop.send", queue=f"q{n}") for n in (1, 2, 3)] * 4)
+
+    def found(tx: Transaction) -> list[JobId]:
+        look = Look({lane.id: 5 for lane in lanes.read_map(tx).lanes}, 5)
+        return [head.job for _, head in jobs.heads(tx, [look], {}, None)]
+
+    other = bench.open()
+    first, second = story.store.write(lambda tx: (found(tx), other.write(found)))
+    assert (first, second) == (ids[:5], ids[5:10])
 
 
 def test_a_lease_that_a_stopped_process_has_locked_keeps_no_sweeper_from_its_other_work(bench: PostgresBench) -> None:

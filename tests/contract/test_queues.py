@@ -184,6 +184,22 @@ def test_a_full_queue_stands_in_nobodys_way(story: Story) -> None:
     assert order(claim(story, slots=4)) == others[3:]
 
 
+def test_many_full_queues_stand_in_nobodys_way_either(story: Story) -> None:
+    """More of them than a look goes into, each with more and better jobs than there are slots."""
+    names = [f"full{n}" for n in range(20)]
+    for name in names:
+        story.running(queue=name)
+        change(story, name, limit=2)
+    story.submit_many([JobRequest("send", queue=name, priority=1) for name in names] * 5)
+    first = order(claim(story))
+    assert len(first) == len(names), "one more of each"
+    assert order(claim(story)) == []
+    other = story.submit("mail", priority=9)
+    got = claim(story, slots=5)
+    assert order(got) == [other]
+    assert got.more, "of the full ones something waits"
+
+
 def test_a_lower_limit_stops_nothing_that_runs(story: Story) -> None:
     running = [story.running("mail") for _ in range(3)]
     waiting = story.submit("mail")

@@ -24,6 +24,7 @@ from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.store import Store, Transaction, catalog, events, export, jobs, keys, lanes, retention, rows, workers
 from mainspring.store import queues as store_queues
+from mainspring.store.jobs import Look
 from mainspring.store.mark import mark
 from mainspring.store.statements import ENGINES, ROOT, names, statement
 from tests.contract.engines import Bench
@@ -209,9 +210,9 @@ def a_whole_life(story: Story) -> None:
     story.claim(running)
     store.read(lambda tx: jobs.last_details(tx, running))
     for tasks in (None, ["shop.send"]):
-        store.write(lambda tx, tasks=tasks: jobs.heads(tx, {jobs_lane(tx): 5}, {}, tasks))  # type: ignore[misc]
+        store.write(lambda tx, tasks=tasks: jobs.heads(tx, [Look({jobs_lane(tx): 5}, 5)], {}, tasks))  # type: ignore[misc]
     story.submit_many([JobRequest("send"), JobRequest("crunch")])
-    store.write(lambda tx: jobs.heads(tx, {lane.id: 5 for lane in lanes.read_map(tx).lanes}, {}, None))
+    store.write(lambda tx: jobs.heads(tx, [Look({lane.id: 5 for lane in lanes.read_map(tx).lanes}, 5)], {}, None))
     store.read(lambda tx: jobs.ready_lane(tx, running, None))
     story.clock.forward(10 * SECOND)
     story.promote()
@@ -236,7 +237,7 @@ def a_whole_life(story: Story) -> None:
     for state in (State.QUEUED, State.DEAD):
         explanation(store, story.bring(state))
     control_workers.drain(store, story.hello("beta"), actor="ann")
-    store.write(lambda tx: store_queues.room(tx, {"mail": 1}))
+    store.write(lambda tx: (store_queues.left(tx), store_queues.room(tx, {"mail": 1})))
     store.write(lambda tx: workers.set_pids(tx, story.worker, {}))
     store.read(lambda tx: workers.poll(tx, question(story, tx)))
     store.write(lambda tx: workers.beat_and_poll(tx, question(story, tx), WorkerState.ACTIVE, LEASE))

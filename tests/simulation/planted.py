@@ -18,7 +18,7 @@ from mainspring.engine import sweep
 from mainspring.engine.sweep import LeaseWatch
 from mainspring.faults import InjectedFault
 from mainspring.store import Store, jobs, sqlite
-from mainspring.store.jobs import Left
+from mainspring.store.jobs import Left, Look
 from mainspring.store.statements import statement
 from mainspring.store.transaction import Transaction
 from mainspring.testing import image
@@ -129,7 +129,7 @@ def job_forgotten_at_promotion(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def forgetful(tx: Transaction, actor: str) -> int:
         count = sound(tx, actor)
-        for _, (_, _, job) in jobs.heads(tx, {LaneId(1): 1}, {}, None):
+        for _, (_, _, job) in jobs.heads(tx, [Look({LaneId(1): 1}, 1)], {}, None):
             if job % 7 == 0:
                 tx.rows("job/leave_ready", job=job)
         return count

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from mainspring.clock import Clock, Duration, Instant
 from mainspring.domain.attempt import Failure
-from mainspring.domain.ids import JobId, WorkerId
+from mainspring.domain.ids import JobId, LaneId, WorkerId
 from mainspring.domain.states import Cause
 from mainspring.domain.task import Lodging
 from mainspring.engine.held import Room
@@ -16,7 +16,7 @@ from mainspring.engine.lending import NONE_LENT, Lent
 from mainspring.engine.lowwater import LowWater
 from mainspring.engine.share import Share
 from mainspring.store import Transaction, jobs, lanes, queues, rows
-from mainspring.store.jobs import Grant, Load, Move
+from mainspring.store.jobs import Grant, Load, Look, Move
 from mainspring.store.lanes import Lane, Map
 
 
@@ -141,10 +141,10 @@ class Claimer:
     ) -> _Choice:
         """The best jobs over all lanes, in order."""
         by_id = {lane.id: lane for lane in open_lanes}
-        looks = ((lane, self.share.look(lane, room.look(lane.lodging, lane.slots))) for lane in open_lanes)
-        wanted = {lane.id: look if lane.limit is None else min(look, lane.limit) for lane, look in looks}
+        limited = any(lane.limit is not None for lane in open_lanes)
+        left = queues.left(tx) if limited else {}
         self.low.begin()
-        heads = jobs.heads(tx, {lane: look for lane, look in wanted.items() if look}, self.low.marks, known)
+        heads = jobs.heads(tx, self._looks(open_lanes, room, left), self.low.marks, known)
         self.low.end()
         found = [(head, by_id[lane]) for lane, head in heads]
         self.share.begin([lane for _, lane in found], room.total)
@@ -164,12 +164,26 @@ class Claimer:
                     choice.waits[lane.lodging] += 1
                 elif room.short(lane.lodging, lane.slots):
                     room.close()
-        full = (lane for lane in open_lanes if not quota.open(lane) or not room.reach(lane.lodging, lane.slots))
-        choice.more = choice.more or next(full, None) is not None
+        choice.more = choice.more or any(
+            not left.get(lane.queue, 1) or not quota.open(lane) or not room.reach(lane.lodging, lane.slots)
+            for lane in open_lanes
+        )
         choice.left = self.share.end(room)
         choice.more = choice.more or choice.left
         self.low.settle(heads, choice.jobs)
         return choice
+
+    def _looks(self, open_lanes: Sequence[Lane], room: Room, left: Mapping[str, int]) -> list[Look]:
+        """Where to look, apart by the room that a job needs: what is full must not hide what has room."""
+        kinds: dict[tuple[Lodging, int], dict[LaneId, int]] = {}
+        totals: Counter[tuple[Lodging, int]] = Counter()
+        for lane in open_lanes:
+            kind = lane.lodging, lane.slots
+            fits = self.share.look(lane, room.look(*kind))
+            if most := min(fits, left.get(lane.queue, fits)):
+                kinds.setdefault(kind, {})[lane.id] = most
+                totals[kind] = max(totals[kind], fits)
+        return [Look(lanes, totals[kind]) for kind, lanes in kinds.items()]
 
     def _claimed(self, tx: Transaction, grant: Grant, load: Load, lane: Lane) -> Claimed:
         policy = self._policies.get(load.policy)

@@ -75,8 +75,16 @@ class Head(NamedTuple):
 FIRST = Head(-(2**62), Instant(0), JobId(0))
 """Before every job."""
 
+
+class Look(NamedTuple):
+    """Lanes whose jobs need the same kind of room; of each at most so many jobs, and of all no more than ``total``."""
+
+    lanes: Mapping[LaneId, int]
+    total: int
+
+
 MOST_LANES = 16
-"""Lanes that one look goes into, those with the best first jobs (measured: 200 lanes at once cost 14 ms, 16 cost 7)."""
+"""Lanes that one look goes into, those with the best first jobs (measured: docs/decisions/0021)."""
 
 
 class Load(NamedTuple):
@@ -305,47 +313,39 @@ def note_details(tx: Transaction, notes: Iterable[tuple[str, JobId, ClaimId]]) -
 
 
 def heads(
-    tx: Transaction, wanted: Mapping[LaneId, int], marks: Mapping[LaneId, Head], tasks: Sequence[str] | None
+    tx: Transaction, looks: Sequence[Look], marks: Mapping[LaneId, Head], tasks: Sequence[str] | None
 ) -> list[tuple[LaneId, Head]]:
-    """The first jobs of these lanes, of each as many as are wanted, best first.
+    """The first jobs that these looks find, best first, held against other workers until this transaction ends.
 
-    ``marks``: where to begin in a lane; ``tasks``: only of these tasks. Of many lanes only those with the best first
-    jobs are looked into. Where one lane alone has any, its jobs are held against other workers.
+    ``marks``: where to begin in a lane; ``tasks``: only of these tasks, and then nothing is held. Of many lanes a look
+    goes only into those with the best first jobs.
     """
     if tasks is not None:
-        return _known_heads(tx, wanted, tasks)
-    lanes = list(wanted)
-    if len(lanes) > 1:
-        begins = [(lane, *marks.get(lane, FIRST)) for lane in lanes]
-        lanes = [row[0] for row in tx.rows("lane/firsts", lanes=rows.text(begins))][:MOST_LANES]
-    name = "job/reserve" if len(lanes) == 1 else "job/heads"
-    answers = tx.together(*((name, _from(lane, wanted[lane], marks.get(lane, FIRST))) for lane in lanes))
-    return _merged(lanes, answers)
+        return _merged(_known_heads(tx, looks, tasks))
+    begins: list[rows.Row] = [(lane, *marks.get(lane, FIRST)) for look in looks for lane in look.lanes]
+    if len(begins) > 1:
+        begins = tx.rows("lane/firsts", lanes=rows.text(begins))
+    asked = []
+    for look in looks:
+        lanes = [(*begin, look.lanes[begin[0]]) for begin in begins if begin[0] in look.lanes][:MOST_LANES]
+        if len(lanes) == 1:
+            lane, priority, due, job, limit = lanes[0]
+            mark = {"from_priority": priority, "from_due": due, "from_job": job}
+            asked.append(("job/reserve", {"lane": lane, "limit": limit, **mark}))
+        elif lanes:
+            asked.append(("job/heads", {"lanes": rows.text(lanes), "total": look.total}))
+    return _merged(tx.together(*asked))
 
 
-def _from(lane: LaneId, limit: int, mark: Head) -> dict[str, Any]:
-    return {
-        "lane": lane,
-        "limit": limit,
-        "from_priority": mark.priority,
-        "from_due": mark.due,
-        "from_job": mark.job,
-    }
-
-
-def _known_heads(tx: Transaction, wanted: Mapping[LaneId, int], tasks: Sequence[str]) -> list[tuple[LaneId, Head]]:
+def _known_heads(tx: Transaction, looks: Sequence[Look], tasks: Sequence[str]) -> list[list[rows.Row]]:
     known = rows.text(tasks)
-    asked = ({"lane": lane, "limit": limit, "tasks": known} for lane, limit in wanted.items())
-    return _merged(list(wanted), tx.together(*(("job/heads_known", one) for one in asked)))
+    wanted = [each for look in looks for each in look.lanes.items()]
+    return tx.together(*(("job/heads_known", {"lane": lane, "limit": most, "tasks": known}) for lane, most in wanted))
 
 
-def _merged(lanes: Sequence[LaneId], answers: Sequence[Sequence[rows.Row]]) -> list[tuple[LaneId, Head]]:
-    found = [
-        (lane, Head(priority, due, job))
-        for lane, answer in zip(lanes, answers, strict=True)
-        for job, priority, due in answer
-    ]
-    if len(lanes) > 1:
+def _merged(answers: Sequence[Sequence[rows.Row]]) -> list[tuple[LaneId, Head]]:
+    found = [(lane, Head(priority, due, job)) for answer in answers for lane, priority, due, job in answer]
+    if len(answers) > 1:
         found.sort(key=itemgetter(1))
     return found
 

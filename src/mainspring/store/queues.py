@@ -60,6 +60,11 @@ def room(tx: Transaction, limits: Mapping[str, int]) -> dict[str, int]:
     return {name: max(0, limits[name] - _running_for_good(tx, name)) for name in _in_one_order(limits)}
 
 
+def left(tx: Transaction) -> dict[str, int]:
+    """By queue that has a limit, how many more of its jobs may run; others may take them at any moment."""
+    return {name: max(0, most - running) for name, most, running in tx.rows("queue/used")}
+
+
 def _in_one_order(names: Iterable[str]) -> list[str]:
     """So that two who count several never wait for each other."""
     return sorted(names)

@@ -40,6 +40,7 @@ _EVENT = ("seq", "job", "at", "cause", "source", "target", "attempt", "actor", "
 _WAITING = ("job", "lane", "priority", "attempt", "since")
 _LEASED = ("job", "claim", "lane", "priority", "attempt", "since", "worker", "cancel_at", "details")
 _COUNT = ("jobs",)
+_HEAD = ("lane", "priority", "due", "job")
 _QUEUE = ("name", "most", "paused_at", "paused_by", "note", "queued", "scheduled", "retrying", "running")
 _SCHEDULE = (
     *("id", "name", "origin", "app", "generation", "declaration", "override", "created", "changed", "paused_at"),
@@ -114,10 +115,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/count_running": _COUNT,
     "job/due_of": ("due",),
     "job/expired": ("job",),
-    "job/heads": ("job", "priority", "due"),
-    "job/reserve": ("job", "priority", "due"),
-    "lane/firsts": ("lane",),
-    "job/heads_known": ("job", "priority", "due"),
+    "job/heads": _HEAD,
+    "job/reserve": _HEAD,
+    "lane/firsts": _HEAD,
+    "job/heads_known": _HEAD,
     "job/ready_lane": ("lane", "task"),
     "job/last_details": ("details",),
     "job/last_replay": ("id", "state"),
@@ -162,6 +163,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "queue/one": _QUEUE,
     "queue/rule": ("most", "paused_at", "paused_by", "note"),
     "queue/running": _COUNT,
+    "queue/used": ("name", "most", "running"),
     "retention/forget_jobs": ("id",),
     "retention/old": ("id", "may_go"),
     "retention/oldest": ("created",),

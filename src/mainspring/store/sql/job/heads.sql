@@ -1,4 +1,0 @@
--- The first jobs of one lane from a mark on.
-select job, priority, due from ready
-where lane = :lane and (priority, due, job) >= (:from_priority, :from_due, :from_job)
-order by priority, due, job limit :limit

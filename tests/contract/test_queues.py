@@ -191,8 +191,8 @@ def test_many_full_queues_stand_in_nobodys_way_either(story: Story) -> None:
         story.running(queue=name)
         change(story, name, limit=2)
     story.submit_many([JobRequest("send", queue=name, priority=1) for name in names] * 5)
-    first = order(claim(story))
-    assert len(first) == len(names), "one more of each"
+    taken = order(claim(story)) + order(claim(story))
+    assert len(taken) == len(names), "one more of each"
     assert order(claim(story)) == []
     other = story.submit("mail", priority=9)
     got = claim(story, slots=5)

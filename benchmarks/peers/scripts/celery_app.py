@@ -37,5 +37,5 @@ def prepare() -> None:
 submit = noop.delay
 WORKER = (
     *("-m", "celery", "-A", __name__, "worker", "-n", f"{os.getpid()}@here", "-l", "WARNING"),
-    *("-P", "prefork", "-c", "2", "--without-gossip", "--without-mingle", "--without-heartbeat"),
+    *("-P", "solo", "--without-gossip", "--without-mingle", "--without-heartbeat"),
 )

@@ -1,4 +1,4 @@
-"""Huey on SQLite: threads that poll, in one process; the journal is synced at each commit, as is SQLite's default."""
+"""Huey on SQLite: a thread that polls; the journal is synced at each commit, as is SQLite's default."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def prepare() -> None:
 submit = noop
 WORKER = (
     *("-m", "huey.bin.huey_consumer", f"{__name__}.queue", "-k", "thread"),
-    *("-w", "2", "-d", "0.01", "-m", "0.01", "-q"),
+    *("-w", "1", "-d", "0.01", "-m", "0.01", "-q"),
 )

@@ -9,7 +9,7 @@ from procrastinate import App, PsycopgConnector
 
 from benchmarks.peers.scripts.ledger import Ledger
 
-CONCURRENCY = 20
+CONCURRENCY = 5
 app = App(connector=PsycopgConnector(conninfo=os.environ["BENCH_URL"], min_size=1, max_size=CONCURRENCY))
 ledger = Ledger()
 

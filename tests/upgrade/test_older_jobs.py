@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,10 +15,10 @@ from mainspring.control import read
 from mainspring.domain.ids import JobId
 from mainspring.domain.states import FINAL, Outcome, State
 from mainspring.errors import SchemaTooOld
-from mainspring.faults import FaultPoint
 from mainspring.store import Store
 from mainspring.store.check import Level, check
 from mainspring.store.statements import migrations
+from mainspring.store.upgrading import upgrade_at
 from tests import postgres
 from tests.contract.children import LONGEST, environment
 from tests.contract.engines import Bench, PostgresBench, SqliteBench, unsound
@@ -55,11 +56,12 @@ def make_bench(
         bench.close()
 
 
-def upgrade(bench: Bench, faults: str = "") -> int:
-    """What a person does; the exit status."""
-    words = [sys.executable, "-m", "mainspring", "db", "upgrade", "--db", bench.url]
-    said = environment(MAINSPRING_FAULTS=faults)
-    return subprocess.run(words, env=said, check=False, capture_output=True, timeout=LONGEST).returncode
+def kill_upgrades(bench: Bench, times: int) -> list[int]:
+    """Exit codes of so many upgrades; each but the first comes one step further before it dies."""
+    words = [sys.executable, "-m", "tests.upgrade.killing", bench.url, str(times)]
+    done = subprocess.run(words, env=environment(), check=True, capture_output=True, timeout=LONGEST)
+    codes: list[int] = json.loads(done.stdout)
+    return codes
 
 
 def finish(story: Story, jobs: list[JobId]) -> None:
@@ -81,17 +83,12 @@ def test_an_upgrade_that_is_killed_at_each_step_is_gone_on_with_and_all_jobs_of_
     old = older(bench)
     old.make()
     old.fill(source.store)
-    point = FaultPoint.MIGRATE_BEFORE_COMMIT
-    steps = [number for number, _, _ in migrations(bench.dialect)]
-    assert upgrade(bench, f"{point}=kill@1") == -9
-    for reached in steps[1:-1]:
-        assert upgrade(bench, f"{point}=kill@2") == -9, "one step further, and dead in the next"
-        assert old.ask("select version from schema_version") == [(reached,)]
+    later = [number for number, _, _ in migrations(bench.dialect)][1:]
+    assert kill_upgrades(bench, len(later)) == [-9] * len(later)
     if bench.dialect == "postgres":
         with pytest.raises(SchemaTooOld, match="db upgrade"):
             Store.open(bench.url)
-    assert upgrade(bench) == 0
-    assert old.ask("select version from schema_version") == [(steps[-1],)]
+    assert upgrade_at(bench.url)[0].made == later[-1:], "those before it had been made, one by each that was killed"
 
     story = Story(bench)
     assert {job: story.state(job) for job in jobs} == jobs

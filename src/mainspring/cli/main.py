@@ -60,6 +60,7 @@ SCHEDULE = (
     Command("resume", "mainspring.cli.schedules:resume", "Let them make jobs again.", " NAME"),
     Command("trigger", "mainspring.cli.schedules:trigger", "Make a job now.", " NAME"),
     Command("backfill", "mainspring.cli.schedules:backfill", "Make the jobs of ticks of the past.", " NAME"),
+    Command("preview", "mainspring.cli.schedules:preview", "Show the next ticks of a rule.", " EXPR"),
     Command("reset", "mainspring.cli.schedules:reset", "Take back what operators have changed.", " NAME"),
     Command("remove", "mainspring.cli.schedules:remove", "Take a schedule away.", " NAME"),
 )

@@ -104,6 +104,8 @@ def differences(declared: Plan, wanted: Plan) -> dict[str, Any]:
 
 def read(given: Mapping[str, Any]) -> Plan:
     """A plan of JSON values. Raises InvalidOption naming the field."""
+    if "recurrence" not in given:
+        raise InvalidOption("Nothing says when it fires.", remedy="Give cron, every, at or rrule.", field="recurrence")
     try:
         return msgspec.convert(dict(given), Plan)
     except msgspec.ValidationError as error:

@@ -126,10 +126,15 @@ def queue_change(asked: Asked) -> QueueChange:
     return body_of(asked, QueueChange, "A change of a queue")
 
 
+def object_of(asked: Asked) -> dict[str, Any]:
+    """The body, which must be an object. Raises InvalidInput."""
+    return _object(asked.body)
+
+
 def body_of(asked: Asked, shape: type[Body], what: str) -> Body:
     """The body as a value of this struct, called ``what`` where it does not fit. Raises InvalidInput with the field."""
     body = _object(asked.body)
-    known = shape.__struct_fields__
+    known = shape.__struct_encode_fields__
     for name in body:
         if name not in known:
             remedy = near(name, known) or f"It may have: {', '.join(known)}."

@@ -1,0 +1,178 @@
+"""Schedules over REST: decode, one call of the client, encode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from mainspring.client.operating import OperatingClient
+from mainspring.client.schedule_wire import (
+    RECURRENCE,
+    backfill_wire,
+    filling_wire,
+    plan_fields,
+    schedule_wire,
+    tick_wire,
+)
+from mainspring.clock import SystemClock, instant
+from mainspring.domain import plan as plans
+from mainspring.domain import recurrence
+from mainspring.domain.backfill import BackfillRequest
+from mainspring.domain.preview import next_ticks
+from mainspring.domain.timetable import Origin
+from mainspring.errors import InvalidOption
+from mainspring.server.decode import body_of, no_fields, object_of
+from mainspring.server.exchange import Access, Answer, Asked, Entry
+
+_ALL = "/api/v1/schedules"
+_ONE = "/api/v1/schedules/{name}"
+_COUNT = 10
+
+
+class _Note(msgspec.Struct):
+    note: str | None = None
+
+
+class _Filling(msgspec.Struct):
+    """``from`` and ``to``: times; ``order``: ``oldest`` or ``newest`` first."""
+
+    to: str
+    from_: str = msgspec.field(name="from")
+    dry_run: bool = False
+    limit: int | None = None
+    order: str = "oldest"
+    at_once: int = 1
+    again: bool = False
+
+
+class ScheduleRoutes:
+    """The handlers, on one client."""
+
+    def __init__(self, client: OperatingClient) -> None:
+        self._client = client
+        self._clock = SystemClock()
+
+    def entries(self) -> list[Entry]:
+        """The routes of this noun."""
+        return [
+            Entry("GET", _ALL, Access.READ, self.listed),
+            Entry("POST", _ALL, Access.CHANGE, self.put),
+            Entry("POST", f"{_ALL}/preview", Access.CHANGE, self.preview),
+            Entry("GET", _ONE, Access.READ, self.one),
+            Entry("PATCH", _ONE, Access.CHANGE, self.change),
+            Entry("DELETE", _ONE, Access.ACT, self.remove),
+            Entry("POST", f"{_ONE}/pause", Access.ACT, self.pause),
+            Entry("POST", f"{_ONE}/resume", Access.ACT, self.resume),
+            Entry("POST", f"{_ONE}/reset", Access.ACT, self.reset),
+            Entry("POST", f"{_ONE}/trigger", Access.ACT, self.trigger),
+            Entry("POST", f"{_ONE}/backfill", Access.CHANGE, self.backfill),
+            Entry("GET", f"{_ONE}/backfills", Access.READ, self.backfills),
+            Entry("GET", f"{_ONE}/ticks", Access.READ, self.ticks, ("cursor", "limit")),
+        ]
+
+    def listed(self, _: Asked) -> Answer:
+        """All schedules, by name."""
+        return Answer(200, {"items": [schedule_wire(one) for one in self._client.schedules()], "next": None})
+
+    def one(self, asked: Asked) -> Answer:
+        """One schedule."""
+        return Answer(200, schedule_wire(self._client.schedule(asked.path["name"])))
+
+    def put(self, asked: Asked) -> Answer:
+        """A new schedule, or all said anew of the one that has this name."""
+        body = object_of(asked)
+        name = body.pop("name", None)
+        if not isinstance(name, str):
+            raise InvalidOption("The field name is missing.", remedy="Name the schedule.", field="name")
+        plan = plans.read(_checked(plan_fields(body)))
+        known = {one.name for one in self._client.schedules()}
+        made = self._client.acting(asked.actor).put_schedule(name, plan, Origin.API)
+        return Answer(200 if name in known else 201, schedule_wire(made), {"location": f"{_ALL}/{made.name}"})
+
+    def change(self, asked: Asked) -> Answer:
+        """Some fields say something else."""
+        fields = _checked(plan_fields(object_of(asked)))
+        return Answer(200, schedule_wire(self._acting(asked).change_schedule(asked.path["name"], fields)))
+
+    def remove(self, asked: Asked) -> Answer:
+        """Taken away."""
+        no_fields(asked)
+        return Answer(200, schedule_wire(self._acting(asked).remove_schedule(asked.path["name"])))
+
+    def pause(self, asked: Asked) -> Answer:
+        """None of its ticks makes a job."""
+        return Answer(200, schedule_wire(self._acting(asked).pause_schedule(asked.path["name"], _note(asked))))
+
+    def resume(self, asked: Asked) -> Answer:
+        """They make jobs again."""
+        return Answer(200, schedule_wire(self._acting(asked).resume_schedule(asked.path["name"], _note(asked))))
+
+    def reset(self, asked: Asked) -> Answer:
+        """What operators have changed is taken back."""
+        no_fields(asked)
+        return Answer(200, schedule_wire(self._acting(asked).reset_schedule(asked.path["name"])))
+
+    def trigger(self, asked: Asked) -> Answer:
+        """A job now."""
+        no_fields(asked)
+        return Answer(201, tick_wire(self._acting(asked).trigger_schedule(asked.path["name"])))
+
+    def backfill(self, asked: Asked) -> Answer:
+        """Ticks of the past."""
+        body = body_of(asked, _Filling, "A backfill")
+        if body.order not in {"oldest", "newest"}:
+            raise InvalidOption(f"order is {body.order!r:.80}.", remedy="It is oldest or newest.", field="order")
+        wanted = BackfillRequest(
+            instant(body.from_),
+            instant(body.to),
+            body.dry_run,
+            body.limit,
+            newest_first=body.order == "newest",
+            at_once=body.at_once,
+            again=body.again,
+        )
+        found = self._acting(asked).backfill(asked.path["name"], wanted)
+        return Answer(200 if found.backfill is None else 201, filling_wire(found))
+
+    def backfills(self, asked: Asked) -> Answer:
+        """The backfills of a schedule, newest first."""
+        found = self._client.backfills(asked.path["name"])
+        return Answer(200, {"items": [backfill_wire(one) for one in found], "next": None})
+
+    def ticks(self, asked: Asked) -> Answer:
+        """What became of its ticks, newest first."""
+        limit = asked.whole("limit", 50, 1, 1000)
+        page = self._client.ticks(asked.path["name"], cursor=asked.query.get("cursor"), limit=limit)
+        return Answer(200, {"items": [tick_wire(tick) for tick in page.items], "next": page.next})
+
+    def preview(self, asked: Asked) -> Answer:
+        """The next ticks of a recurrence, of no schedule yet."""
+        body = object_of(asked)
+        after, count = body.pop("from", None), body.pop("n", _COUNT)
+        inclusive = body.pop("inclusive", False)
+        if not isinstance(count, int) or isinstance(count, bool):
+            raise InvalidOption(f"n is {count!r:.80}; it must be a whole number.", field="n")
+        if not isinstance(inclusive, bool):
+            raise InvalidOption(f"inclusive is {inclusive!r:.80}; it must be true or false.", field="inclusive")
+        begin = self._clock.now() if after is None else instant(after)
+        rule = recurrence.read(body).anchored(begin)
+        return Answer(200, {"ticks": next_ticks(rule, begin, count, inclusive=inclusive), "words": rule.words()})
+
+    def _acting(self, asked: Asked) -> OperatingClient:
+        return self._client.acting(asked.actor)
+
+
+def _note(asked: Asked) -> str | None:
+    return body_of(asked, _Note, "This action").note if asked.body else None
+
+
+def _checked(fields: dict[str, Any]) -> dict[str, Any]:
+    """Only fields that a schedule has. Raises InvalidOption."""
+    for name in fields:
+        if name not in plans.FIELDS:
+            known = [field for field in (*plans.FIELDS, *RECURRENCE) if field != "recurrence"]
+            raise InvalidOption(
+                f"A schedule has no field {name[:80]!r}.", remedy=f"It may have: {', '.join(known)}.", field=name[:80]
+            )
+    return fields

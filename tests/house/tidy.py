@@ -332,6 +332,10 @@ LOADED_BY_NAME = {
 """Dependencies that somebody else imports for us."""
 
 
+IMPORTED_AS = {"pyyaml": "yaml"}
+"""Distributions whose package has another name."""
+
+
 def dependency_drift(root: Path) -> list[Finding]:
     """Imports that pyproject.toml does not declare, and declared packages that nothing imports."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -354,7 +358,8 @@ def dependency_drift(root: Path) -> list[Finding]:
 
 def _distribution(requirement: str) -> str:
     """The name under which a required package is imported."""
-    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower().replace("-", "_")
+    name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower().replace("-", "_")
+    return IMPORTED_AS.get(name, name)
 
 
 def size_report(root: Path) -> str:

@@ -102,6 +102,7 @@ PLATFORM = (
     Command("token", "", "Say who may ask a server over REST.", " VERB", TOKEN),
     Command("audit", "mainspring.cli.token:audit", "List what people changed, newest first."),
     Command("db", "", "Look after a database: upgrade, check, backup, prune, move.", " VERB", DATABASE),
+    Command("draw", "mainspring.cli.draw:draw", "Check a workflow file and show its graph.", " FILE"),
     Command("export", "mainspring.cli.export:export", "Write out all jobs or events, a line each.", " jobs|events"),
 )
 GROUPS = (("Run it", RUNNING), ("Jobs", JOBS), ("Schedules", SCHEDULES), ("Platform", PLATFORM))

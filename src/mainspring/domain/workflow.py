@@ -128,3 +128,12 @@ def _misfit(said: str) -> InvalidWorkflow:
         place=place,
         remedy=near(unknown, fields) or f"There are: {', '.join(fields)}.",
     )
+
+
+def document_schema() -> dict[str, Any]:
+    """The JSON Schema of documents, as docs/reference/workflow.schema.json has it."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A mainspring workflow",
+        **msgspec.json.schema(Workflow),
+    }

@@ -16,7 +16,7 @@ from mainspring.domain.retry import Retry
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.task import Catalog, Executor, Task
 from mainspring.domain.worker import WorkerState
-from mainspring.store import Store, Transaction, jobs, lanes, workers
+from mainspring.store import Store, Transaction, jobs, lanes, runs, workers
 from mainspring.store.jobs import Grant
 from mainspring.store.rows import Policy
 from mainspring.store.workers import Hello, SeenLease
@@ -156,7 +156,9 @@ class Story:
 
     def end_all(self, endings: Sequence[Ending], *, alone: bool = False) -> Settled:
         def work(tx: Transaction) -> Settled:
-            return ended.end(tx, [Report(one, self.policy(tx, one.job), alone) for one in endings], "worker:1")
+            links = runs.links(tx, [one.job for one in endings])
+            reports = [Report(one, self.policy(tx, one.job), alone, links.get(one.job)) for one in endings]
+            return ended.end(tx, reports, "worker:1")
 
         return self.store.write(work)
 

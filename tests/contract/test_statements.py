@@ -13,21 +13,27 @@ import pytest
 import mainspring.store
 from mainspring.chance import Chance
 from mainspring.clock import HOUR, MINUTE, SECOND, Instant
-from mainspring.control import submit
+from mainspring.control import runs as control_runs
+from mainspring.control import submit, workflows
 from mainspring.control.explain import explanation
 from mainspring.domain.access import Role
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobRequest, Unique
 from mainspring.domain.queue import QueueChange
+from mainspring.domain.run import RunFilter
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker, WorkerState
+from mainspring.domain.workflow import Workflow
 from mainspring.store import Store, Transaction, catalog, events, export, jobs, keys, lanes, retention, rows, workers
 from mainspring.store import queues as store_queues
+from mainspring.store import runs as store_runs
+from mainspring.store import workflows as store_workflows
 from mainspring.store.jobs import Look
 from mainspring.store.mark import mark
 from mainspring.store.statements import ENGINES, ROOT, names, statement
 from tests.contract.engines import Bench
+from tests.contract.run_stories import Runs, node
 from tests.contract.stories import LEASE, Story
 
 FOR_CHECKERS = ("audit/", "check/", "session/")
@@ -225,6 +231,7 @@ def a_whole_life(story: Story) -> None:
     story.cancel(story.running())
     lives_with_keys(story)
     lives_with_schedules(story)
+    lives_of_runs(Runs(story))
     store.read(lambda tx: lanes.policy(tx, 1))
     store.read(lambda tx: jobs.leased_by(tx, story.worker))
     read.history(store, after=0, job=child, kinds=("queued",), limit=5)
@@ -303,6 +310,35 @@ def lives_with_schedules(story: Story) -> None:
     store.write(lambda tx: ticks.forget(tx, Instant(tx.now), 5))
 
 
+def lives_of_runs(runs: Runs) -> None:
+    """Runs that go through everything that a run can."""
+    parts = (
+        node("top"),
+        node("a", "top"),
+        node("b", "top"),
+        node("join", "a", "b"),
+        node("one", "a", "b", run_if="one_done"),
+    )
+    workflows.put(runs.store, Workflow("kept", parts), actor="ann")
+    workflows.one(runs.store, "kept")
+    workflows.listed(runs.store)
+    run = runs.start(
+        *parts, node("each", map={"$param": "xs"}, parallel=1), params={"xs": [1, 2]}, parameters={"type": "object"}
+    )
+    for name in ("top", "a", "b"):
+        runs.end(name)
+    runs.work_off()
+    conditional = runs.start(node("a"), node("b", "a", when="results.a == 1"))
+    runs.work_off()
+    control_runs.events(runs.store, conditional)
+    control_runs.document(runs.store, run)
+    control_runs.listed(runs.store, RunFilter())
+    runs.nodes(run)
+    stopped = runs.start(node("a"), node("each", map=[1, 2], parallel=1), timeout="1s")
+    runs.cancel(stopped)
+    runs.later()
+
+
 def question(story: Story, tx: Transaction) -> workers.Question:
     return workers.Question(story.worker, "shop", [(jobs_lane(tx), *jobs.FIRST)], Instant(tx.now))
 
@@ -316,7 +352,7 @@ def jobs_lane(tx: Transaction) -> Any:
 
 def public_functions() -> Iterator[str]:
     """``jobs.renew`` and its like: what the store offers to those above."""
-    for module in (jobs, keys, lanes, workers, catalog, events, store_queues):
+    for module in (jobs, keys, lanes, workers, catalog, events, store_queues, store_runs, store_workflows):
         for name, value in vars(module).items():
             if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_"):
                 yield f"{module.__name__.rpartition('.')[2]}.{name}"
@@ -327,11 +363,11 @@ def test_every_function_of_the_store_is_used_by_the_code_above_it() -> None:
     package = ROOT.parent.parent
     used = set()
     for path in package.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                used.add(f"{node.value.id}.{node.attr}")
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(mainspring.store.__name__):
-                used |= {f"{(node.module or '').rpartition('.')[2]}.{alias.name}" for alias in node.names}
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and path.parent == ROOT.parent:
-                used.add(f"{path.stem}.{node.func.id}")
+        for found in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(found, ast.Attribute) and isinstance(found.value, ast.Name):
+                used.add(f"{found.value.id}.{found.attr}")
+            elif isinstance(found, ast.ImportFrom) and (found.module or "").startswith(mainspring.store.__name__):
+                used |= {f"{(found.module or '').rpartition('.')[2]}.{alias.name}" for alias in found.names}
+            elif isinstance(found, ast.Call) and isinstance(found.func, ast.Name) and path.parent == ROOT.parent:
+                used.add(f"{path.stem}.{found.func.id}")
     assert set(public_functions()) <= used, sorted(set(public_functions()) - used)

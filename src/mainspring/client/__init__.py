@@ -20,9 +20,11 @@ from mainspring.domain.logline import LogLine
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
+from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.worker import Worker
+from mainspring.domain.workflow import Workflow
 
 
 class Client(Protocol):
@@ -91,6 +93,49 @@ class Client(Protocol):
 
     def bulk(self, asked: Bulk) -> BulkDone:
         """Cancel or retry all jobs that a filter matches, up to a limit. Raises InvalidInput and its kinds."""
+        ...
+
+    def put_workflow(self, document: Workflow) -> WorkflowShown:
+        """Store a definition; its name stands for it from now on. Raises InvalidWorkflow, PayloadTooLarge."""
+        ...
+
+    def workflow(self, name: str) -> WorkflowShown:
+        """What a name stands for, with its nodes. Raises UnknownWorkflow."""
+        ...
+
+    def workflows(self) -> list[WorkflowShown]:
+        """All workflows, by name, without their nodes."""
+        ...
+
+    def start_run(self, request: RunRequest) -> Run:
+        """Begin a run; it is durable when this answers. Raises UnknownWorkflow, InvalidWorkflow, InvalidParameters."""
+        ...
+
+    def run(self, run: int) -> Run:
+        """One run. Raises UnknownRun."""
+        ...
+
+    def runs(self, wanted: RunFilter) -> RunPage:
+        """A page of runs, newest first."""
+        ...
+
+    def run_nodes(self, run: int, *, after: int = 0, limit: int = 1000, jobs: int = 20) -> list[RunNode]:
+        """Nodes of a run in the order of its definition, behind a number. ``jobs``: at most so many of each.
+
+        Raises UnknownRun.
+        """
+        ...
+
+    def run_events(self, run: int, *, after: int = 0, limit: int = 1000) -> list[RunEvent]:
+        """What happened in a run, to its nodes and to their jobs, behind a cursor, oldest first. Raises UnknownRun."""
+        ...
+
+    def run_document(self, run: int) -> Workflow:
+        """The definition that a run keeps. Raises UnknownRun."""
+        ...
+
+    def cancel_run(self, run: int) -> Run:
+        """Tell a run to stop: what waits is cancelled, what runs is asked to. Raises UnknownRun, IllegalState."""
         ...
 
     def tasks(self) -> list[Task]:

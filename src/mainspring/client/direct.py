@@ -7,7 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from mainspring.clock import Duration
-from mainspring.control import access, bulk, catalog, enlist, explain, jobs, queues, read, schedules, submit, workers
+from mainspring.control import (
+    access,
+    bulk,
+    catalog,
+    enlist,
+    explain,
+    jobs,
+    queues,
+    read,
+    runs,
+    schedules,
+    submit,
+    workers,
+    workflows,
+)
 from mainspring.domain.access import Change, Role, Token
 from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
@@ -21,9 +35,11 @@ from mainspring.domain.logline import LogLine
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
+from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.worker import Worker
+from mainspring.domain.workflow import Workflow
 from mainspring.errors import NoDatabase
 from mainspring.store import Store, database_path
 from mainspring.store.bell import Listening
@@ -128,6 +144,46 @@ class DirectClient:
     def bulk(self, asked: Bulk) -> BulkDone:
         """Cancel or retry all jobs that a filter matches, up to a limit."""
         return bulk.bulk(self.store, asked, actor=self._actor)
+
+    def put_workflow(self, document: Workflow) -> WorkflowShown:
+        """Store a definition under its name."""
+        return workflows.put(self.store, document, actor=self._actor)
+
+    def workflow(self, name: str) -> WorkflowShown:
+        """What a name stands for."""
+        return workflows.one(self.store, name)
+
+    def workflows(self) -> list[WorkflowShown]:
+        """All workflows, by name, without their nodes."""
+        return workflows.listed(self.store)
+
+    def start_run(self, request: RunRequest) -> Run:
+        """Begin a run; it is durable when this answers."""
+        return runs.start(self.store, request, actor=self._actor, parent=self._parent)
+
+    def run(self, run: int) -> Run:
+        """One run."""
+        return runs.one(self.store, run)
+
+    def runs(self, wanted: RunFilter) -> RunPage:
+        """A page of runs, newest first."""
+        return runs.listed(self.store, wanted)
+
+    def run_nodes(self, run: int, *, after: int = 0, limit: int = 1000, jobs: int = 20) -> list[RunNode]:
+        """Nodes of a run in the order of its definition, behind a number, each with at most so many jobs."""
+        return runs.nodes(self.store, run, after=after, limit=limit, jobs=jobs)
+
+    def run_events(self, run: int, *, after: int = 0, limit: int = 1000) -> list[RunEvent]:
+        """What happened in a run behind a cursor, oldest first."""
+        return runs.events(self.store, run, after=after, limit=limit)
+
+    def run_document(self, run: int) -> Workflow:
+        """The definition that a run keeps."""
+        return runs.document(self.store, run)
+
+    def cancel_run(self, run: int) -> Run:
+        """Tell a run to stop."""
+        return runs.cancel(self.store, run, actor=self._actor)
 
     def tasks(self) -> list[Task]:
         """The catalog."""

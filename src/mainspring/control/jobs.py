@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from mainspring.control.read import storable
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job
-from mainspring.domain.states import FINAL
+from mainspring.domain.states import FINAL, State
 from mainspring.errors import IllegalState, ReplayLive, UnknownJob
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, jobs, trail
+from mainspring.store import Store, Transaction, jobs, runs, trail
 from mainspring.store.trail import Deed
 from mainspring.transitions.born import born
 from mainspring.transitions.cancelled import cancel_tree
@@ -78,6 +78,7 @@ def retry(store: Store, number: int, *, actor: str) -> Job:
                 state=state.value,
                 remedy=f"Wait for its end, or cancel it first: mainspring cancel {number}",
             )
+        _refuse_of_run(tx, number, state)
         _refuse_live_replay(tx, number)
         (receipt,) = born(tx, [jobs.again(tx, number)], actor)
         trail.note(tx, actor, Deed("job.retry", f"job {number}", {"state": state}, {"job": receipt.job}))
@@ -88,6 +89,17 @@ def retry(store: Store, number: int, *, actor: str) -> Job:
     )
     store.news_bell.ring()
     return job
+
+
+def _refuse_of_run(tx: Transaction, number: int, state: State) -> None:
+    """Its run has ended, or goes on as if it had not succeeded: nothing would take its result."""
+    link = runs.links(tx, [JobId(number)]).get(JobId(number))
+    if link is not None:
+        raise IllegalState(
+            f"job {number} is of run {link.run}; resume the run instead.",
+            state=state.value,
+            remedy=f"mainspring resume {link.run}",
+        )
 
 
 def _refuse_live_replay(tx: Transaction, number: int) -> None:

@@ -9,6 +9,7 @@ WorkerId = NewType("WorkerId", int)
 ClaimId = NewType("ClaimId", int)
 LaneId = NewType("LaneId", int)
 EventSeq = NewType("EventSeq", int)
+RunId = NewType("RunId", int)
 
 LARGEST = 2**63 - 1
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from mainspring.clock import Instant
 from mainspring.domain.attempt import Failure
-from mainspring.domain.ids import JobId
+from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.states import State
 
 PAYLOAD_LIMIT = 1_048_576
@@ -65,11 +65,20 @@ class Receipt(msgspec.Struct, frozen=True, array_like=True):
     new: bool = True
 
 
+class Link(NamedTuple):
+    """What a job is in a run: a node by its number, and of a map the item."""
+
+    run: RunId
+    node: int
+    item: int | None = None
+
+
 class Job(msgspec.Struct, frozen=True):
     """A job as questions answer it. Times are instants; ``result`` and ``params`` are parsed JSON.
 
     ``attempt`` is the number of the last claimed attempt (0 before the first). ``error`` is the failure of the end,
-    or of the last attempt while it is retried.
+    or of the last attempt while it is retried. ``run``, ``node`` and ``item`` are of a workflow's job; ``wants``: what
+    its parameters take from the run.
     """
 
     id: JobId
@@ -97,6 +106,10 @@ class Job(msgspec.Struct, frozen=True):
     replayed_by: JobId | None
     cancel_requested: bool
     progress: Any = None
+    run: RunId | None = None
+    node: str | None = None
+    item: int | None = None
+    wants: Any = None
 
 
 class JobFilter(msgspec.Struct, frozen=True, omit_defaults=True):

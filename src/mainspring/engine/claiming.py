@@ -15,19 +15,26 @@ from mainspring.engine.held import Room
 from mainspring.engine.lending import NONE_LENT, Lent
 from mainspring.engine.lowwater import LowWater
 from mainspring.engine.share import Share
+from mainspring.errors import MainspringError
 from mainspring.store import Transaction, jobs, lanes, queues, rows
 from mainspring.store.jobs import Grant, Load, Look, Move
 from mainspring.store.lanes import Lane, Map
+from mainspring.transitions.inputs import Taker, resolved
+from mainspring.transitions.moved import enter
+
+MOST_INPUT = 16 * 1_048_576
+"""Bytes of a job's parameters with the results that they take."""
 
 
 class Claimed(NamedTuple):
-    """A job that this worker owns now. ``details``: what its last attempt left."""
+    """A job that this worker owns now. ``details``: of its last attempt; ``refused``: why it can't be started."""
 
     grant: Grant
     load: Load
     lane: Lane
     policy: rows.Policy
     details: str | None
+    refused: Failure | None = None
 
 
 class Claims(NamedTuple):
@@ -122,12 +129,12 @@ class Claimer:
                 continue  # somebody else was faster
             if load.expires is not None and load.expires <= tx.now:
                 failure = rows.text(Failure("Expired", "its stated expiry came before it could start"))
-                jobs.enter(tx, [Move(row, Cause.EXPIRE, self._actor, failure=failure)])
+                enter(tx, [Move(row, Cause.EXPIRE, self._actor, failure=failure)], self._actor)
             else:
                 grants.append((Grant(row, tx.chance.claim_id()), load, lane))  # type: ignore[arg-type]
         until = Instant(tx.now + self._lease)
         jobs.enter_leased(tx, [grant for grant, _, _ in grants], self._worker, until, self._actor)
-        claimed = [self._claimed(tx, *one) for one in grants]
+        claimed = _with_inputs(tx, [self._claimed(tx, *one) for one in grants])
         return Claims(claimed, choice.more, choice.waits, lent.places, left=choice.left)
 
     def _choose(  # noqa: PLR0913, PLR0917
@@ -191,3 +198,26 @@ class Claimer:
             policy = self._policies[load.policy] = lanes.policy(tx, load.policy)
         details = jobs.last_details(tx, grant.left.job) if grant.left.attempt else None
         return Claimed(grant, load, lane, policy, details)
+
+
+def _with_inputs(tx: Transaction, claimed: list[Claimed]) -> list[Claimed]:
+    """The jobs with what their parameters take from their runs."""
+    takers = {
+        one.grant.left.job: Taker(one.load.link, one.load.params, one.load.wants)
+        for one in claimed
+        if one.load.link is not None and one.load.wants is not None
+    }
+    if not takers:
+        return claimed
+    found = resolved(tx, takers)
+    return [_with_input(one, found[one.grant.left.job]) if one.grant.left.job in takers else one for one in claimed]
+
+
+def _with_input(one: Claimed, params: object) -> Claimed:
+    if isinstance(params, MainspringError):
+        return one._replace(refused=Failure(type(params).__name__, params.message))
+    text = rows.text(params)
+    if len(text) > MOST_INPUT:
+        what = f"its parameters are {len(text):,} bytes with the results that they take; at most {MOST_INPUT:,}"
+        return one._replace(refused=Failure("InputTooLarge", what))
+    return one._replace(load=one.load._replace(params=text))

@@ -34,8 +34,9 @@ from mainspring.errors import STORE_AWAY, OutcomeUnknown, StoreError
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, jobs, workers
 from mainspring.store.workers import Poll, Question, SeenLease
+from mainspring.transitions.due import come
 from mainspring.transitions.ended import Report, Settled, end, lose
-from mainspring.transitions.waiting import BATCH, expire, promote
+from mainspring.transitions.waiting import BATCH, expire
 
 
 class _Need(NamedTuple):
@@ -216,15 +217,13 @@ class Dispatch:
             settled = end(tx, [*reports, *self._doubts.unheard(tx, self.held.values(), reports)], self._actor)
             renewed = self._renew(tx, reports) if need.renew else None
             lost = lose(tx, need.overdue, self._actor) if need.overdue else []
-            promoted = promote(tx, self._actor) if need.promote else 0
+            promoted = come(tx, self._actor) if need.promote else 0
             if need.expire:
                 expire(tx, self._actor)
             if self._details:
-                jobs.note_details(
-                    tx, [(text, job, self.held[job].claim) for job, text in self._details.items() if job in self.held]
-                )
+                self._note_details(tx)
             claims = nothing(more=False)
-            if need.claim or promoted or lost:
+            if any((need.claim, promoted, lost, settled.advanced.jobs)):
                 claims = self._claim(tx, room)
             return settled, renewed, lost, claims, promoted
 
@@ -240,10 +239,12 @@ class Dispatch:
             raise
         self._reports = Endings(self._clock)
         self._details.clear()
-        self._again = promoted == BATCH
-        self._hungry = claims.more or self._again if (need.claim or promoted or lost) else self._hungry
-        self._custody.out.news |= bool(reports or lost or claims.jobs or promoted)
-        self._custody.out.calls |= claims.left
+        freed = settled.advanced
+        self._again = promoted == BATCH or freed.more
+        claiming = any((need.claim, promoted, lost, freed.jobs))
+        self._hungry = claims.more or self._again if claiming else self._hungry
+        self._custody.out.news |= any((reports, lost, claims.jobs, promoted))
+        self._custody.out.calls |= claims.left or freed.jobs > len(claims.jobs) or self._again
         self._custody.want(claims.waits)
         if not self._doubts.settled():  # else what is refused now may have been recorded by the commit in doubt
             self._tell_settled(settled)
@@ -265,6 +266,10 @@ class Dispatch:
                 self._tell_settled(settled)
 
     # --- parts of the transaction -----------------------------------------------------------------------------
+
+    def _note_details(self, tx: Transaction) -> None:
+        held = self.held
+        jobs.note_details(tx, [(text, job, held[job].claim) for job, text in self._details.items() if job in held])
 
     def _renew(self, tx: Transaction, reports: Sequence[Report]) -> tuple[set[JobId], Poll]:
         """Leases, heartbeat, and the look that would be due about now: an idle worker asks one statement a second."""
@@ -381,7 +386,7 @@ class Dispatch:
         if held.fenced:
             self._refused(held)
         else:
-            self._reports.append(Report(ending, held.policy, held.lodging is Lodging.ALONE))
+            self._reports.append(Report(ending, held.policy, held.lodging is Lodging.ALONE, held.link))
 
     def _tell_settled(self, settled: Settled) -> None:
         for job, claim in settled.fenced:
@@ -390,7 +395,9 @@ class Dispatch:
             )
 
     def _expect(self, settled: Settled, monotonic: Duration) -> None:
-        """Look again when the first of the retries just written is due."""
+        """Look again when the first of the retries just written is due, or at once for what runs have left to do."""
+        if settled.advanced.more:
+            self._poll_at = monotonic
         dues = [verdict.due for verdict in settled.verdicts.values() if verdict.due is not None]
         if dues:
             wait = max(MILLISECOND, min(dues) - self._clock.now())
@@ -408,7 +415,7 @@ class Dispatch:
         lane = claimed.lane
         runner = self._custody.runner_for(lane.lodging)
         held = Held(left.job, claim, left.attempt + 1, claimed.load.task, runner.number, lane.lodging, claimed.policy)
-        held.place_of, held.slots = place_of, lane.slots
+        held.place_of, held.slots, held.link = place_of, lane.slots, claimed.load.link
         if place_of in self.held:
             held.slots = max(lane.slots, self.held[place_of].slots)
         self.held[left.job] = held
@@ -418,7 +425,8 @@ class Dispatch:
             room, held.next_line = self._intake.kept(held)
         frames = start_frames(claimed, held.attempt, room)
         if frames is None:
-            failure = Failure("UnreadableParameters", "its stored parameters are not JSON; the row was changed by hand")
+            text = "its stored parameters are not JSON; the row was changed by hand"
+            failure = claimed.refused or Failure("UnreadableParameters", text)
             self._finish(held, Ending(left.job, claim, Outcome.FAILED, failure=failure, final=True))
             return
         faults.hit(FaultPoint.START_BEFORE_SEND)

@@ -12,7 +12,7 @@ from mainspring.domain.ids import WorkerId
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
 from mainspring.engine.held import Held
-from mainspring.store import Transaction, jobs, lanes
+from mainspring.store import Transaction, jobs, lanes, runs
 from mainspring.transitions.ended import Report
 
 
@@ -28,14 +28,16 @@ class Doubts:
         if not self.open:
             return []
         known = {one.claim for one in held} | {report.ending.claim for report in reports}
+        found = [one for one in jobs.leased_by(tx, self._worker) if one[1] not in known]
+        links = runs.links(tx, [job for job, _, _ in found]) if found else {}
         return [
             Report(
                 Ending(job=job, claim=claim, outcome=Outcome.RELEASED),
                 jobs.policy_of(tx, job),
                 lanes.lodging_of(tx, lane) is Lodging.ALONE,
+                links.get(job),
             )
-            for job, claim, lane in jobs.leased_by(tx, self._worker)
-            if claim not in known
+            for job, claim, lane in found
         ]
 
     def settled(self) -> bool:

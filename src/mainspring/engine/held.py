@@ -10,6 +10,7 @@ import msgspec
 from mainspring.clock import Duration
 from mainspring.domain.frame import Frame
 from mainspring.domain.ids import ClaimId, JobId
+from mainspring.domain.job import Link
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
 from mainspring.domain.worker import WorkerState
@@ -22,7 +23,7 @@ class Held(msgspec.Struct):
     ``asked``: the outcome it was asked to end with; ``check_at``: when to look whether it heeded (monotonic);
     ``place_of``: the job that lent it its slot; ``slots``: how many of the worker's are kept for it, and for those in
     whose place it runs; ``stuck``: only the end of its runner can end it; ``fenced``: its lease is gone, nothing of it
-    will be written.
+    will be written; ``link``: what it is in a run.
     """
 
     job: JobId
@@ -39,6 +40,7 @@ class Held(msgspec.Struct):
     slots: int = 1
     stuck: bool = False
     fenced: bool = False
+    link: Link | None = None
 
 
 class RunnerView(msgspec.Struct):

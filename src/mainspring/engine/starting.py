@@ -13,7 +13,9 @@ NOTHING, NULL = msgspec.Raw(b"{}"), msgspec.Raw(b"null")
 
 
 def start_frames(claimed: Claimed, attempt: int, log_room: int) -> list[Frame] | None:
-    """What the runner is sent; None when the stored parameters are not JSON, which only an edit by hand can do."""
+    """What the runner is sent; None when that can't be made: ``refused``, or stored parameters that are not JSON."""
+    if claimed.refused is not None:
+        return None
     left, claim = claimed.grant
     params = claimed.load.params.encode()
     if not _is_json(params):

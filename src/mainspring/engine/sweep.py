@@ -14,8 +14,9 @@ from mainspring.domain.ids import JobId
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, keys, workers
 from mainspring.store.workers import SeenLease
+from mainspring.transitions.due import come
 from mainspring.transitions.ended import lose
-from mainspring.transitions.waiting import BATCH, expire, promote
+from mainspring.transitions.waiting import BATCH, expire
 
 TIDY_EVERY = MINUTE
 TIDY_BATCH = 1000
@@ -63,14 +64,14 @@ class Sweep:
         due, seen, expiry = self._store.read(lambda tx: workers.sweep_look(tx, self._watch.horizon(now)))
         overdue = self._watch.overdue(seen, now, self._clock.monotonic())
         faults.hit(FaultPoint.SWEEP_AFTER_READ)
-        come = due is not None and due <= now
+        due_now = due is not None and due <= now
         late = expiry is not None and expiry <= now
-        if not (overdue or come or late):
+        if not (overdue or due_now or late):
             return self._tidy() or self._rest(due, expiry, now)
 
         def work(tx: Transaction) -> tuple[list[JobId], int]:
             lost = lose(tx, overdue, self._actor)
-            promoted = promote(tx, self._actor) if come else 0
+            promoted = come(tx, self._actor) if due_now else 0
             if late:
                 expire(tx, self._actor)
             return lost, promoted

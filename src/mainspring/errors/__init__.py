@@ -8,7 +8,8 @@ MainspringError
 │  ├─ InvalidSchedule: InvalidCron  NeverFires  UnknownZone
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
-├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownSchedule  UnknownToken
+├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownRun  UnknownWorkflow
+│                                        UnknownSchedule  UnknownToken  NoSuchTask
 ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
 │                                        TokenExists
 ├─ Unauthenticated         401  exit 4   REST only: the server asks who is there
@@ -90,9 +91,11 @@ from mainspring.errors.refused import (
     Unauthenticated,
     UnknownJob,
     UnknownQueue,
+    UnknownRun,
     UnknownSchedule,
     UnknownToken,
     UnknownWorker,
+    UnknownWorkflow,
 )
 from mainspring.errors.root import (
     MainspringError,
@@ -178,10 +181,12 @@ __all__ = [
     "Unauthenticated",
     "UnknownJob",
     "UnknownQueue",
+    "UnknownRun",
     "UnknownSchedule",
     "UnknownTask",
     "UnknownToken",
     "UnknownWorker",
+    "UnknownWorkflow",
     "UnknownZone",
     "UnresolvedReference",
     "UnsupportedMediaType",

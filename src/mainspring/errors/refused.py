@@ -78,6 +78,26 @@ class NoSuchTask(NotFound):
         super().__init__(f"unknown task {shown!r}.", remedy=near(shown, known) or listed, field="name")
 
 
+class UnknownRun(NotFound):
+    """No run has this id."""
+
+    code = "unknown_run"
+
+    def __init__(self, run: object) -> None:
+        super().__init__(f"unknown run {run}", remedy="List them with: mainspring runs", field="id")
+
+
+class UnknownWorkflow(NotFound):
+    """No workflow has this name."""
+
+    code = "unknown_workflow"
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        known = sorted(known)
+        listed = f"There are: {', '.join(known[:10])}." if known else "None is stored yet; run one from its file."
+        super().__init__(f"unknown workflow {name!r}", remedy=near(name, known) or listed, field="name")
+
+
 class Conflict(MainspringError):
     """The thing exists, and its present state does not allow the change."""
 

@@ -25,9 +25,11 @@ from mainspring.domain.logline import LogLine
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
+from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.worker import Worker
+from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidOption, MainspringError, StoreUnreachable
 from mainspring.runner.link import Link
 from mainspring.runner.running import here
@@ -190,6 +192,46 @@ class FrameClient:
 
     def ticks(self, name: str, *, cursor: str | None = None, limit: int = 50) -> TickPage:
         found: TickPage = self._call("ticks", TickPage, name=name, cursor=cursor, limit=limit)
+        return found
+
+    def put_workflow(self, document: Workflow) -> WorkflowShown:
+        found: WorkflowShown = self._call("put_workflow", WorkflowShown, document=document)
+        return found
+
+    def workflow(self, name: str) -> WorkflowShown:
+        found: WorkflowShown = self._call("workflow", WorkflowShown, name=name)
+        return found
+
+    def workflows(self) -> list[WorkflowShown]:
+        found: list[WorkflowShown] = self._call("workflows", list[WorkflowShown])
+        return found
+
+    def start_run(self, request: RunRequest) -> Run:
+        found: Run = self._call("start_run", Run, request=request)
+        return found
+
+    def run(self, run: int) -> Run:
+        found: Run = self._call("run", Run, run=run)
+        return found
+
+    def runs(self, wanted: RunFilter) -> RunPage:
+        found: RunPage = self._call("runs", RunPage, wanted=wanted)
+        return found
+
+    def run_nodes(self, run: int, *, after: int = 0, limit: int = 1000, jobs: int = 20) -> list[RunNode]:
+        found: list[RunNode] = self._call("run_nodes", list[RunNode], run=run, after=after, limit=limit, jobs=jobs)
+        return found
+
+    def run_events(self, run: int, *, after: int = 0, limit: int = 1000) -> list[RunEvent]:
+        found: list[RunEvent] = self._call("run_events", list[RunEvent], run=run, after=after, limit=limit)
+        return found
+
+    def run_document(self, run: int) -> Workflow:
+        found: Workflow = self._call("run_document", Workflow, run=run)
+        return found
+
+    def cancel_run(self, run: int) -> Run:
+        found: Run = self._call("cancel_run", Run, run=run)
         return found
 
     def await_news(self, timeout: Duration) -> None:

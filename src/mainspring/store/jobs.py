@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from mainspring.clock import Instant
 from mainspring.domain.attempt import Attempt, Failure, Tally
 from mainspring.domain.ids import ClaimId, JobId, LaneId, WorkerId
-from mainspring.domain.job import Job, JobFilter
+from mainspring.domain.job import Job, JobFilter, Link
 from mainspring.domain.states import LIVE, PLACE, Cause, Charge, Outcome, Place, State, next_state
 from mainspring.domain.task import Lodging
 from mainspring.store import moves, rows
@@ -34,6 +34,8 @@ class Birth(NamedTuple):
     params: str
     hold: Hold | None = None
     tick: str | None = None
+    link: Link | None = None
+    wants: str | None = None
 
 
 class Left(NamedTuple):
@@ -72,6 +74,8 @@ class Head(NamedTuple):
     job: JobId
 
 
+_NO_LINK = (None, None, None)
+
 FIRST = Head(-(2**62), Instant(0), JobId(0))
 """Before every job."""
 
@@ -88,13 +92,15 @@ MOST_LANES = 16
 
 
 class Load(NamedTuple):
-    """What is needed to run a job."""
+    """What is needed to run a job. ``wants``: what its parameters take from its run, as JSON."""
 
     task: str
     policy: int
     params: str
     expires: Instant | None
-    tick: str | None
+    tick: str | None = None
+    link: Link | None = None
+    wants: str | None = None
 
 
 # --- births -------------------------------------------------------------------------------------------------------
@@ -128,6 +134,8 @@ def insert(tx: Transaction, births: Sequence[Birth], actor: str, ids: Sequence[J
                 b.params,
                 None if b.hold is None else b.hold.document,
                 b.tick,
+                *(b.link or _NO_LINK),
+                b.wants,
             )
             for job, b in zip(ids, births, strict=True)
         ],
@@ -186,7 +194,12 @@ def leave_ready(tx: Transaction, jobs: Sequence[JobId], rules: int) -> tuple[dic
     """
     wanted = {"jobs": rows.text(jobs)}
     left, loads = tx.together((moves.LEAVE[Place.READY, Cause.CLAIM], wanted | {"rules": rules}), ("job/load", wanted))
-    return {row[0]: _left_waiting(row, State.QUEUED) for row in left}, {row[0]: Load(*row[1:]) for row in loads}
+    return {row[0]: _left_waiting(row, State.QUEUED) for row in left}, {row[0]: _load(*row) for row in loads}
+
+
+def _load(*row: Any) -> Load:
+    _, task, policy, params, expires, tick, run, node, item, wants = row
+    return Load(task, policy, params, expires, tick, None if run is None else Link(run, node, item), wants)
 
 
 def leave_leased(tx: Transaction, pairs: Iterable[tuple[JobId, ClaimId]]) -> dict[JobId, Left]:

@@ -34,7 +34,7 @@ _task = msgspec.json.Decoder(Task)
 _JOB = (
     *("id", "task", "state", "queue", "priority", "params", "result", "failure", "attempt", "policy", "due", "created"),
     *("started", "finished", "expires", "worker", "tags", "meta", "parent", "replay_of", "replayed_by"),
-    *("cancel_requested", "details"),
+    *("cancel_requested", "details", "run", "node", "item", "wants"),
 )
 _EVENT = ("seq", "job", "at", "cause", "source", "target", "attempt", "actor", "detail")
 _WAITING = ("job", "lane", "priority", "attempt", "since")
@@ -73,6 +73,12 @@ _WORKER = (
 _POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog", "drain_by", "others")
 
 _TOKEN = ("id", "name", "role", "created", "created_by", "expires", "used", "revoked", "revoked_by")
+_RUN = (
+    *("id", "workflow", "hash", "state", "params", "result", "created", "moved", "finished", "deadline", "stop"),
+    *("stop_at", "stop_by", "parent_job", "parent_run", "parent_node", "replay_of", "replayed_by", "tags", "version"),
+    "nodes",
+)
+_NAMED = ("name", "version", "hash", "header", "nodes", "changed")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "access/all": _TOKEN,
@@ -90,6 +96,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "backfill/of_schedule": _BACKFILL,
     "backfill/open": _BACKFILL,
     "counter/take": ("first",),
+    "errand/due": ("run", "kind", "node", "after", "weight"),
     "event/announce": ("pg_advisory_xact_lock_shared",),
     "event/after": _EVENT,
     "event/bound": ("seq",),
@@ -99,6 +106,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "explain/last_event": _EVENT,
     "explain/place": ("lane", "priority", "due", "since", "at", "worker", "until", "cancel_by"),
     "explain/taken": ("worker", "slots"),
+    "event/of_run": (*_EVENT, "run", "node", "name"),
     "export/attempts": (
         *("job", "number", "outcome", "worker", "started", "ended", "sandbox", "charge", "failure", "details"),
     ),
@@ -134,7 +142,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/list_ended": _JOB,
     "job/list_queued": _JOB,
     "job/list_running": _JOB,
-    "job/load": ("id", "task", "policy", "params", "expires", "tick"),
+    "job/load": ("id", "task", "policy", "params", "expires", "tick", "run", "node", "item", "wants"),
+    "job/links": ("id", "run", "node", "item"),
     "job/mark_cancel": ("job",),
     "job/one": _JOB,
     "job/policy_of": ("document", "lane", "priority"),
@@ -155,6 +164,20 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "log/after": ("seq", "attempt", "at", "stream", "level", "text"),
     "log/last": ("job", "seq"),
     "log/size": ("bytes", "seq"),
+    "node/active": ("number", "items", "begun"),
+    "node/children": (*("run", "source", "target", "needs", "early", "document", "inputs", "name", "may_fail"),),
+    "node/count_items": ("run", "number", "items", "begun", "succeeded", "failed", "cancelled"),
+    "node/count_needs": ("run", "number", "open", "succeeded", "failed", "skipped"),
+    "node/gone": ("run", "number"),
+    "node/jobs": ("node", "id", "item", "state", "started", "finished"),
+    "node/listed": (
+        *("number", "name", "state", "reason", "at", "finished", "items", "begun", "succeeded", "failed", "cancelled"),
+        *("origin", "failure", "document", "inputs"),
+    ),
+    "node/live_jobs": ("id", "item"),
+    "node/live_runs": ("id", "item"),
+    "node/results": ("run", "number", "state", "items", "item", "job_state", "result"),
+    "node/specs": ("run", "number", "document", "inputs", "name", "may_fail"),
     "policy/find": ("id",),
     "policy/insert": ("id",),
     "policy/one": ("document",),
@@ -176,6 +199,16 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schedule/one": _SCHEDULE,
     "schedule/soonest": ("at",),
     "schedule/waiting": _SCHEDULE,
+    "run/all": _RUN,
+    "run/end": ("id",),
+    "run/hold": (
+        *("id", "version", "on_failure", "parallel", "stop", "state", "parent_run", "parent_node", "parent_item"),
+    ),
+    "run/one": _RUN,
+    "run/params": ("params",),
+    "run/stop": ("id",),
+    "run/tally": ("state", "may_fail", "nodes"),
+    "run/where": ("state", "stop", "version", "workflow"),
     "schema/exists": ("schemas",),
     "schema/foreign": ("tables",),
     "schema/known": ("tables",),
@@ -197,6 +230,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "tick/of_schedule": (*_TICK, "state"),
     "tick/settle": _TICK_KEY,
     "tick/waiting": _TICK,
+    "version/find": ("id", "whole"),
+    "version/insert": ("id", "whole"),
+    "version/nodes": ("number", "name", "document"),
+    "version/one": ("hash", "header", "nodes"),
+    "workflow/all": _NAMED,
+    "workflow/one": _NAMED,
     "worker/all": _WORKER,
     "worker/beat_and_poll": _POLL,
     "worker/forget": ("id",),
@@ -300,7 +339,8 @@ def standing(row: Row) -> tuple[State, int]:
 def job(row: Row) -> Job:
     """A row of ``job/one`` or of a list."""
     (id_, task_, state, queue, priority, params, result, failed, number, document, due, created, *rest) = row
-    (started, finished, expires, worker_, tags, meta, parent, replay_of, replayed_by, cancel, details) = rest
+    (started, finished, expires, worker_, tags, meta, parent, replay_of, replayed_by, cancel, details, *linked) = rest
+    run, node, item, wants = linked
     retried = policy(document).document
     return Job(
         id=id_,
@@ -328,6 +368,10 @@ def job(row: Row) -> Job:
         replayed_by=replayed_by,
         cancel_requested=bool(cancel),
         progress=shown(details),
+        run=run,
+        node=node,
+        item=item,
+        wants=shown(wants),
     )
 
 

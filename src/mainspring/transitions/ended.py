@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mainspring.clock import instant_text
 from mainspring.domain.attempt import Ending, Failure, Tally
 from mainspring.domain.ids import ClaimId, JobId
+from mainspring.domain.job import Link
 from mainspring.domain.states import Cause, Charge, Outcome
 from mainspring.domain.task import Lodging
 from mainspring.domain.verdicts import Verdict, after_ending, after_loss
@@ -16,24 +17,28 @@ from mainspring.store.jobs import Left, Move
 from mainspring.store.rows import Policy
 from mainspring.store.transaction import Transaction
 from mainspring.store.workers import SeenLease
+from mainspring.transitions.advance import NOWHERE, Advanced
 from mainspring.transitions.cancelled import cancel_below
+from mainspring.transitions.moved import enter
 
 _FIRST = Tally()
 
 
 class Report(NamedTuple):
-    """An ending with what its holder knows of the job."""
+    """An ending with what its holder knows of the job. ``link``: what it is in a run, if it is of one."""
 
     ending: Ending
     policy: Policy
     alone: bool
+    link: Link | None = None
 
 
 class Settled(NamedTuple):
-    """What became of a batch of endings. ``fenced``: the claims that no longer owned their jobs."""
+    """What became of a batch of endings. ``fenced``: the claims that no longer owned their jobs; ``advanced``: runs."""
 
     verdicts: dict[JobId, Verdict]
     fenced: list[tuple[JobId, ClaimId]]
+    advanced: Advanced = NOWHERE
 
 
 def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
@@ -64,8 +69,8 @@ def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
         details = None if ending.details is None else ending.details.decode()
         attempts.append((row, ending.outcome, verdict.charge, ending.sandbox, ending.failure, details))
         moves.append(_move(tx, row, verdict, ending, actor))
-    _settle(tx, moves, attempts, actor)
-    return Settled(verdicts, fenced)
+    links = {report.ending.job: report.link for report in reports if report.link is not None}
+    return Settled(verdicts, fenced, _settle(tx, moves, attempts, actor, links))
 
 
 def lose(tx: Transaction, seen: Sequence[SeenLease], actor: str) -> list[JobId]:
@@ -88,15 +93,22 @@ def lose(tx: Transaction, seen: Sequence[SeenLease], actor: str) -> list[JobId]:
     return [move.left.job for move in moves]
 
 
-def _settle(tx: Transaction, moves: Sequence[Move], attempts: Sequence[jobs.Tried], actor: str) -> None:
+def _settle(
+    tx: Transaction,
+    moves: Sequence[Move],
+    attempts: Sequence[jobs.Tried],
+    actor: str,
+    links: Mapping[JobId, Link] | None = None,
+) -> Advanced:
     """Write the attempts and make the moves; what a cancelled one had submitted ends with it."""
     if not moves:
-        return
+        return NOWHERE
     jobs.insert_attempts(tx, attempts)
-    jobs.enter(tx, moves)
+    advanced = enter(tx, moves, actor, links)
     for move in moves:
         if move.cause is Cause.CANCEL:
             cancel_below(tx, move.left.job, actor)
+    return advanced
 
 
 def _move(tx: Transaction, row: Left, verdict: Verdict, ending: Ending | None, actor: str) -> Move:

@@ -86,12 +86,16 @@ def declared_of(text: str) -> Declared:
     return Declared(text, task, validator, policy, duration_names(task.schema), requires)
 
 
-def prepare(request: JobRequest, declared: Declared) -> Prepared:
-    """Check and complete a request. Raises InvalidParameters, InvalidOption and their siblings."""
+def prepare(request: JobRequest, declared: Declared, *, whole: bool = True) -> Prepared:
+    """Check and complete a request. Raises InvalidParameters, InvalidOption and their siblings.
+
+    ``whole`` false: its parameters hold references, so that only the runner can tell whether they fit.
+    """
     task = declared.task
-    given = iso_durations(request.params, declared.lengths) if declared.lengths else request.params
+    given = iso_durations(request.params, declared.lengths) if declared.lengths and whole else request.params
     params = checked_json(given, "params")
-    _check_params(task, declared.validator, given)
+    if whole:
+        _check_params(task, declared.validator, given)
     if request.delay is not None and request.run_at is not None:
         raise InvalidOption("delay and run_at were both given.", remedy="Give one of them.", field="run_at")
     queue = task.queue if request.queue is None else checked_name(request.queue, "Queue", field="queue")

@@ -8,6 +8,7 @@ from mainspring.domain.states import Cause
 from mainspring.store import jobs, rows
 from mainspring.store.jobs import Move
 from mainspring.store.transaction import Transaction
+from mainspring.transitions.moved import enter
 
 BATCH = 1000
 """Rows per pass, so that no transaction is long."""
@@ -26,7 +27,7 @@ def cancel_waiting(tx: Transaction, job: JobId, actor: str, *, replaced_by: JobI
     if left is None:
         return False
     detail = None if replaced_by is None else rows.text({"replaced_by": replaced_by})
-    jobs.enter(tx, [Move(left, Cause.CANCEL, actor, detail=detail)])
+    enter(tx, [Move(left, Cause.CANCEL, actor, detail=detail)], actor)
     return True
 
 
@@ -38,7 +39,7 @@ def expire(tx: Transaction, actor: str) -> int:
         left = jobs.leave_waiting(tx, job, Cause.EXPIRE)
         if left is not None:
             failure = Failure("Expired", "its stated expiry came before it could start")
-            jobs.enter(tx, [Move(left, Cause.EXPIRE, actor, failure=rows.text(failure))])
+            enter(tx, [Move(left, Cause.EXPIRE, actor, failure=rows.text(failure))], actor)
             ended += 1
     if late:
         jobs.forget_expiry(tx, late)

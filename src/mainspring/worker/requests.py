@@ -19,12 +19,14 @@ from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobRequest
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import QueueChange
+from mainspring.domain.run import RunFilter, RunRequest
 from mainspring.domain.states import FINAL
 from mainspring.domain.task import Catalog
 from mainspring.domain.timetable import Origin
+from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidInput, MainspringError
 
-_MOVING = frozenset({"submit", "cancel", "retry", "bulk"})
+_MOVING = frozenset({"submit", "cancel", "retry", "bulk", "start_run", "cancel_run"})
 
 Put = Callable[[int, Frame], None]
 _LONGEST_WAIT = Duration(30 * SECOND)
@@ -96,6 +98,33 @@ class _Backfill(msgspec.Struct):
     wanted: BackfillRequest
 
 
+class _Document(msgspec.Struct):
+    document: Workflow
+
+
+class _Name(msgspec.Struct):
+    name: str
+
+
+class _Start(msgspec.Struct):
+    request: RunRequest
+
+
+class _Run(msgspec.Struct):
+    run: int
+
+
+class _Runs(msgspec.Struct):
+    wanted: RunFilter
+
+
+class _Nodes(msgspec.Struct):
+    run: int
+    after: int = 0
+    limit: int = 1000
+    jobs: int = 20
+
+
 class _News(msgspec.Struct):
     timeout: int
 
@@ -122,6 +151,22 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
         "cancel": (_Job, lambda client, body: client.cancel(body.job)),
         "retry": (_Job, lambda client, body: client.retry(body.job)),
         "bulk": (_Bulk, lambda client, body: client.bulk(body.asked)),
+        "put_workflow": (_Document, lambda client, body: client.put_workflow(body.document)),
+        "workflow": (_Name, lambda client, body: client.workflow(body.name)),
+        "workflows": (_Nothing, lambda client, _: client.workflows()),
+        "start_run": (_Start, lambda client, body: client.start_run(body.request)),
+        "run": (_Run, lambda client, body: client.run(body.run)),
+        "runs": (_Runs, lambda client, body: client.runs(body.wanted)),
+        "run_nodes": (
+            _Nodes,
+            lambda client, body: client.run_nodes(body.run, after=body.after, limit=body.limit, jobs=body.jobs),
+        ),
+        "run_events": (
+            _Nodes,
+            lambda client, body: client.run_events(body.run, after=body.after, limit=body.limit),
+        ),
+        "run_document": (_Run, lambda client, body: client.run_document(body.run)),
+        "cancel_run": (_Run, lambda client, body: client.cancel_run(body.run)),
         "tasks": (_Nothing, lambda client, _: client.tasks()),
         "workers": (_Nothing, lambda client, _: client.workers()),
         "worker": (_Worker, lambda client, body: client.worker(body.worker)),

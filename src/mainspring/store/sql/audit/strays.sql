@@ -4,4 +4,4 @@ union all select 'due', job from due where not exists (select 1 from job where j
 union all select 'lease', job from lease where not exists (select 1 from job where job.id = lease.job)
 union all select 'expiry', job from expiry where not exists (select 1 from job where job.id = expiry.job)
 union all select 'attempt', job from attempt where not exists (select 1 from job where job.id = attempt.job)
-union all select 'event', job from event where not exists (select 1 from job where job.id = event.job)
+union all select 'event', job from event where job > 0 and not exists (select 1 from job where job.id = event.job)

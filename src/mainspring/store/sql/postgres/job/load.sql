@@ -1,3 +1,3 @@
 -- What a worker needs to run these jobs.
-select id, task, policy, params, expires, tick from job
+select id, task, policy, params, expires, tick, run, node, item, wants from job
 where id = any(translate(:jobs, '[]', '{}')::bigint[])

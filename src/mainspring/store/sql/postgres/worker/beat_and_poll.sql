@@ -2,7 +2,7 @@
 insert into beat (worker, at, lasts, state) values (:worker, :now, :lasts, :state)
 on conflict (worker) do update set at = excluded.at, lasts = excluded.lasts, state = excluded.state
 returning
-  (select min(at) from due) as next_due,
+  (select min(at) from (select min(at) as at from due union all select min(at) as at from errand) as soonest) as next_due,
   exists (select 1 from json_array_elements(:lanes::json) as one (mark) where exists (select 1 from ready
     where lane = (mark ->> 0)::bigint
       and (priority, due, job) >= ((mark ->> 1)::bigint, (mark ->> 2)::bigint, (mark ->> 3)::bigint))) as claimable,

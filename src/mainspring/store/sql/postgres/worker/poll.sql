@@ -1,6 +1,6 @@
 -- All that an idle worker asks, in one statement.
 select
-  (select min(at) from due) as next_due,
+  (select min(at) from (select min(at) as at from due union all select min(at) as at from errand) as soonest) as next_due,
   exists (select 1 from json_array_elements(:lanes::json) as one (mark) where exists (select 1 from ready
     where lane = (mark ->> 0)::bigint
       and (priority, due, job) >= ((mark ->> 1)::bigint, (mark ->> 2)::bigint, (mark ->> 3)::bigint))) as claimable,

@@ -2,7 +2,7 @@
 insert into beat (worker, at, lasts, state) values (:worker, :now, :lasts, :state)
 on conflict (worker) do update set at = excluded.at, lasts = excluded.lasts, state = excluded.state
 returning
-  (select min(at) from due) as next_due,
+  (select min(at) from (select min(at) as at from due union all select min(at) as at from errand) as soonest) as next_due,
   exists (select 1 from json_each(:lanes) where exists (select 1 from ready where lane = json_extract(value, '$[0]')
     and (priority, due, job) >= (json_extract(value, '$[1]'), json_extract(value, '$[2]'), json_extract(value, '$[3]'))
   )) as claimable,

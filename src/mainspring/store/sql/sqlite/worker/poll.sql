@@ -1,6 +1,6 @@
 -- All that an idle worker asks, in one statement.
 select
-  (select min(at) from due) as next_due,
+  (select min(at) from (select min(at) as at from due union all select min(at) as at from errand) as soonest) as next_due,
   exists (select 1 from json_each(:lanes) where exists (select 1 from ready where lane = json_extract(value, '$[0]')
     and (priority, due, job) >= (json_extract(value, '$[1]'), json_extract(value, '$[2]'), json_extract(value, '$[3]'))
   )) as claimable,

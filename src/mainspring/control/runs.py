@@ -1,0 +1,183 @@
+"""What people ask of runs: start one, show it, cancel it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+import msgspec
+
+from mainspring.clock import Instant, duration
+from mainspring.control.read import storable
+from mainspring.control.workflows import kept
+from mainspring.domain.ids import LARGEST, JobId, RunId
+from mainspring.domain.joins import RunState, Stop
+from mainspring.domain.node_states import NodeCause
+from mainspring.domain.parameters import checked_json
+from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest
+from mainspring.domain.workflow import Workflow
+from mainspring.errors import IllegalState, InvalidCursor, InvalidInput, InvalidParameters, UnknownRun, UnknownWorkflow
+from mainspring.faults import FaultPoint
+from mainspring.store import Store, Transaction, rows, runs, workflows
+from mainspring.store.runs import Errand, Happened, RunBirth
+from mainspring.transitions.advance import start as start_wave
+from mainspring.transitions.errands import run_errands
+from mainspring.transitions.stopping import stop
+
+MOST = 1000
+"""Runs, or nodes, on one page."""
+
+
+def start(store: Store, request: RunRequest, *, actor: str, parent: JobId | None = None) -> Run:
+    """Begin a run; it is durable when this answers.
+
+    Raises UnknownWorkflow, InvalidWorkflow, InvalidParameters, PayloadTooLarge.
+    """
+    version, header = _definition(store, request.workflow)
+    params = checked_params(header, request.params)
+    tags = rows.text(request.tags) if request.tags else None
+
+    def work(tx: Transaction) -> Run:
+        run = RunId(tx.job_ids(1)[0])
+        limit = None if header.timeout is None else Instant(tx.now + duration(header.timeout))
+        birth = RunBirth(
+            header.name, version, params, str(header.on_failure), header.parallel, limit, parent, tags=tags
+        )
+        begin(tx, run, birth, actor)
+        return _present(tx, run)
+
+    run = store.write(
+        work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell
+    )
+    store.news_bell.ring()
+    return run
+
+
+def begin(tx: Transaction, run: RunId, birth: RunBirth, actor: str) -> None:
+    """Store a run and let its first nodes go."""
+    runs.insert(tx, [birth], [run])
+    if birth.deadline is not None:
+        runs.put_errands(tx, [Errand(run, "stop", 0, birth.deadline, 0, Stop.TIMEOUT.value)])
+    runs.note(tx, [Happened(NodeCause.START, "new", RunState.PENDING, run)], actor)
+    start_wave(tx, run, actor)
+
+
+def _definition(store: Store, given: str | Workflow) -> tuple[int, Workflow]:
+    """The version that a request names, and its header."""
+    if isinstance(given, Workflow):
+        return kept(store, given), given
+
+    def look(tx: Transaction) -> tuple[int, Workflow]:
+        found = workflows.one(tx, given)
+        if found is None:
+            raise UnknownWorkflow(given, [one.name for one in workflows.every(tx)])
+        return found.version, msgspec.json.decode(found.header, type=Workflow)
+
+    return store.read(look)
+
+
+def checked_params(header: Workflow, params: Any) -> str:
+    """The parameters of a run as they are stored. Raises InvalidParameters, PayloadTooLarge."""
+    text = checked_json(params, "params").decode()
+    error = next(jsonschema_rs.validator_for(header.schema, validate_formats=True).iter_errors(params), None)
+    if error is not None:
+        path = ".".join(str(step) for step in error.instance_path)
+        known = ", ".join(header.schema.get("properties", {})) or "no parameters"
+        raise InvalidParameters(
+            f"Parameters of workflow {header.name} are wrong: {error.message}.",
+            remedy=f"It takes: {known}.",
+            field=f"params.{path}".rstrip("."),
+        )
+    return text
+
+
+# --- questions ------------------------------------------------------------------------------------------------------
+
+
+def one(store: Store, number: int) -> Run:
+    """One run. Raises UnknownRun."""
+    return store.read(lambda tx: _present(tx, storable(number)))
+
+
+def listed(store: Store, wanted: RunFilter) -> RunPage:
+    """A page of runs, newest first. Raises InvalidInput, InvalidCursor."""
+    if not 1 <= wanted.limit <= MOST:
+        raise InvalidInput(f"limit is {wanted.limit}; it must be between 1 and {MOST}.", field="limit")
+    before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
+    one_more = msgspec.structs.replace(wanted, limit=wanted.limit + 1)
+    found = store.read(lambda tx: runs.listed(tx, one_more, before))
+    items, more = found[: wanted.limit], len(found) > wanted.limit
+    return RunPage(items, str(items[-1].id) if more else None)
+
+
+def nodes(store: Store, number: int, *, after: int = 0, limit: int = MOST, jobs: int = 20) -> list[RunNode]:
+    """Nodes of a run in the order of its definition, behind a number. Raises UnknownRun."""
+
+    def look(tx: Transaction) -> list[RunNode]:
+        _require(tx, number)
+        return runs.nodes(tx, storable(number), after, limit, jobs)
+
+    return store.read(look)
+
+
+def events(store: Store, number: int, *, after: int = 0, limit: int = MOST) -> list[RunEvent]:
+    """What happened in a run behind a cursor, oldest first. Raises UnknownRun."""
+
+    def look(tx: Transaction) -> list[RunEvent]:
+        _require(tx, number)
+        return runs.events(tx, storable(number), after, limit)
+
+    return store.read(look, latest=True)
+
+
+def document(store: Store, number: int) -> Workflow:
+    """The definition that a run keeps. Raises UnknownRun."""
+
+    def look(tx: Transaction) -> Workflow:
+        return workflows.document(tx, _require(tx, number).version)
+
+    return store.read(look)
+
+
+# --- cancel ---------------------------------------------------------------------------------------------------------
+
+
+def cancel(store: Store, number: int, *, actor: str) -> Run:
+    """Tell a run to stop: what waits is cancelled, what runs is asked to. Raises UnknownRun, IllegalState."""
+
+    def mark(tx: Transaction) -> None:
+        state = _require(tx, number).state
+        if state is not None:
+            raise IllegalState(
+                f"run {number} is {state} and can't be cancelled.", state=state.value, remedy="An end is final."
+            )
+        stop(tx, RunId(number), Stop.CANCEL, actor)
+
+    store.write(mark, before=FaultPoint.CANCEL_BEFORE_COMMIT, after=FaultPoint.CANCEL_AFTER_COMMIT)
+    while store.write(lambda tx: run_errands(tx, actor).more):
+        pass
+    store.work_bell.ring()
+    store.news_bell.ring()
+    return one(store, number)
+
+
+def _present(tx: Transaction, number: int) -> Run:
+    run = runs.one(tx, number)
+    if run is None:
+        raise UnknownRun(number)
+    return run
+
+
+def _require(tx: Transaction, number: int) -> runs.Standing:
+    found = runs.where(tx, storable(number))
+    if found is None:
+        raise UnknownRun(number)
+    return found
+
+
+def _cursor(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > LARGEST:
+        raise InvalidCursor(
+            f"{text!r} is not a cursor of this list.", remedy="Pass back what 'next' said.", field="cursor"
+        )
+    return int(text)

@@ -1,0 +1,136 @@
+"""Run: one execution of a workflow, and its nodes, as questions answer them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from mainspring.clock import Instant
+from mainspring.domain.attempt import Failure
+from mainspring.domain.ids import JobId, RunId
+from mainspring.domain.joins import NodeState, Reason, RunState, Stop, Tally
+from mainspring.domain.workflow import Workflow
+
+
+class RunRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a client asks for. ``workflow``: a name, or a document that need not be known; ``params``: an object."""
+
+    workflow: str | Workflow
+    params: dict[str, Any] = {}
+    tags: dict[str, str] = {}
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A run as questions answer it. ``progress``: how many of its nodes are in each state.
+
+    ``hash``: the version of the definition that it keeps; ``stop``: why it was told to stop before its time, if it was;
+    ``parent_run`` and ``parent_node``: of a nested run, the node that it is. ``result``: what its definition says.
+    """
+
+    id: RunId
+    workflow: str
+    hash: str
+    state: RunState
+    params: Any
+    result: Any
+    created_at: Instant
+    finished_at: Instant | None
+    deadline: Instant | None
+    stop: Stop | None
+    stop_at: Instant | None
+    stop_by: str | None
+    parent: JobId | None
+    parent_run: RunId | None
+    parent_node: int | None
+    replay_of: RunId | None
+    replayed_by: RunId | None
+    tags: dict[str, str]
+    nodes: int
+    progress: Tally
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self.finished_at is not None
+
+
+class NodeJob(msgspec.Struct, frozen=True):
+    """A job of a node; ``item``: of a map, which."""
+
+    id: JobId
+    item: int | None
+    state: str
+    started_at: Instant | None
+    finished_at: Instant | None
+
+
+class RunNode(msgspec.Struct, frozen=True):
+    """A node of a run as questions answer it.
+
+    ``needs``: names; ``left_at``: when it left its place; ``started_at``: when the first of its jobs began;
+    ``items``: of a map, how many; ``jobs``: at most so many as were asked for; ``runs``: of a nested workflow;
+    ``kept``: the run whose result it has, where a resume kept it; ``error``: why it failed, where no job says so.
+    """
+
+    number: int
+    name: str
+    task: str | None
+    workflow: str | None
+    state: NodeState
+    needs: list[str]
+    reason: Reason | None
+    left_at: Instant | None
+    started_at: Instant | None
+    finished_at: Instant | None
+    items: int | None
+    items_ended: int
+    jobs: list[NodeJob]
+    runs: list[int]
+    kept: RunId | None
+    error: Failure | None
+
+
+class RunEvent(msgspec.Struct, frozen=True):
+    """Something that happened in a run, in order of ``seq``: to a job of it, to a node without one, or to it all.
+
+    ``job`` 0: to none; ``node`` None: to the run. Causes and states are those of what it happened to.
+    """
+
+    seq: int
+    run: RunId
+    node: str | None
+    job: int
+    at: Instant
+    cause: str
+    source: str
+    target: str
+    attempt: int
+    actor: str
+    detail: dict[str, Any] | None
+
+
+class RunFilter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which runs a list shows; newest first. ``state``: ``live`` stands for all that have not ended."""
+
+    workflow: str | None = None
+    state: str | None = None
+    cursor: str | None = None
+    limit: int = 50
+
+
+class RunPage(msgspec.Struct, frozen=True):
+    """One page of a list and the cursor of the next (None at the end)."""
+
+    items: list[Run]
+    next: str | None
+
+
+class WorkflowShown(msgspec.Struct, frozen=True):
+    """What a name stands for now. ``document``: whole where one workflow was asked for, else without its nodes."""
+
+    name: str
+    hash: str
+    nodes: int
+    changed_at: Instant
+    document: Workflow

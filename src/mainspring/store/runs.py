@@ -1,0 +1,468 @@
+"""Runs in the store: births, nodes that leave their place, ends, errands. Each function works inside a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from mainspring.clock import Instant
+from mainspring.domain.ids import JobId, RunId
+from mainspring.domain.job import Link
+from mainspring.domain.joins import Needs, NodeState, Reason, RunState, Stop, Tally, run_state
+from mainspring.domain.node_states import NodeCause
+from mainspring.domain.run import NodeJob, Run, RunEvent, RunFilter, RunNode
+from mainspring.domain.workflow import Node
+from mainspring.store import rows
+from mainspring.store.transaction import Transaction
+
+Key = tuple[RunId, int]
+"""A node of a run."""
+
+
+class RunBirth(NamedTuple):
+    """All of a run that is written when it begins."""
+
+    workflow: str
+    version: int
+    params: str
+    on_failure: str
+    parallel: int | None = None
+    deadline: Instant | None = None
+    parent_job: JobId | None = None
+    parent_run: RunId | None = None
+    parent_node: int | None = None
+    parent_item: int | None = None
+    replay_of: RunId | None = None
+    tags: str | None = None
+
+
+class Held(NamedTuple):
+    """A run that this transaction moves on: nobody tells it to stop meanwhile."""
+
+    id: RunId
+    version: int
+    on_failure: str
+    parallel: int | None
+    stop: Stop | None
+    state: RunState | None
+    parent_run: RunId | None
+    parent_node: int | None
+    parent_item: int | None
+
+
+class Below(NamedTuple):
+    """A node below one that has ended. ``document`` and ``inputs``: where that one alone can let it go."""
+
+    run: RunId
+    source: int
+    target: int
+    needs: int
+    early: int
+    document: str | None
+    inputs: str | None
+    name: str
+    may_fail: int
+
+
+class Spec(NamedTuple):
+    """What a node is; an empty document is the end's."""
+
+    run: RunId
+    number: int
+    document: str
+    inputs: str
+    name: str
+    may_fail: int
+
+
+class Gone(NamedTuple):
+    """A node that leaves its place."""
+
+    run: RunId
+    number: int
+    state: NodeState
+    reason: Reason | None
+    at: Instant
+    finished: Instant | None
+    items: int | None = None
+    begun: int | None = None
+    late: int = 0
+    origin: RunId | None = None
+    failure: str | None = None
+
+
+class Items(NamedTuple):
+    """How far a map is."""
+
+    run: RunId
+    number: int
+    items: int
+    begun: int
+    succeeded: int
+    failed: int
+    cancelled: int
+
+    @property
+    def ended(self) -> int:
+        """Items that have."""
+        return self.succeeded + self.failed + self.cancelled
+
+
+class Active(NamedTuple):
+    """An active node; ``items`` and ``begun``: where it is a map."""
+
+    run: RunId
+    number: int
+    items: int | None
+    begun: int | None
+
+
+class Errand(NamedTuple):
+    """Something that is still to be done for a run; ``node`` 0: for the run as a whole; ``after``: how far it is."""
+
+    run: RunId
+    kind: str
+    node: int
+    at: Instant
+    after: int = 0
+    weight: str | None = None
+
+
+# --- births and ends ------------------------------------------------------------------------------------------------
+
+
+def insert(tx: Transaction, births: Sequence[RunBirth], ids: Sequence[RunId]) -> None:
+    """Store new runs. Their numbers are taken like those of jobs, so that a number is never of both."""
+    now = tx.now
+    tx.many(
+        "run/insert",
+        [
+            (
+                number,
+                b.workflow,
+                b.version,
+                b.params,
+                now,
+                b.on_failure,
+                b.parallel,
+                b.deadline,
+                b.parent_job,
+                b.parent_run,
+                b.parent_node,
+                b.parent_item,
+                b.replay_of,
+                b.tags,
+            )
+            for number, b in zip(ids, births, strict=True)
+        ],
+    )
+
+
+def hold(tx: Transaction, wanted: Collection[RunId]) -> dict[RunId, Held]:
+    """Runs that are about to move on, in the order of their numbers."""
+    found = tx.many("run/hold", [(run,) for run in sorted(wanted)])
+    return {row[0]: _held(*row) for row in found}
+
+
+def _held(*row: Any) -> Held:
+    number, version, on_failure, parallel, why, state, *parent = row
+    told, ended = None if why is None else Stop(why), None if state is None else RunState(state)
+    return Held(number, version, on_failure, parallel, told, ended, parent[0], parent[1], parent[2])
+
+
+def end(tx: Transaction, run: RunId, state: RunState, result: str | None) -> bool:
+    """The end of a run; False when it had ended."""
+    tx.rows("errand/drop_all", run=run)
+    return bool(tx.rows("run/end", run=run, state=state.value, result=result))
+
+
+def stop(tx: Transaction, run: RunId, why: Stop, actor: str) -> bool:
+    """Tell a run to stop; False when it was told before, or has ended."""
+    return bool(tx.rows("run/stop", run=run, stop=why.value, actor=actor))
+
+
+def params(tx: Transaction, run: RunId) -> Any:
+    """What a run was started with."""
+    return rows.shown(tx.rows("run/params", run=run)[0][0])
+
+
+def tally(tx: Transaction, run: RunId, nodes: int | None = None) -> Tally:
+    """How many nodes of a run are in each state. ``nodes``: all of them; those that have no row wait."""
+    counts: dict[str, int] = {}
+    for state, may_fail, count in tx.rows("run/tally", run=run):
+        name = "excused" if state == NodeState.FAILED and may_fail else state
+        counts[name] = counts.get(name, 0) + count
+    waiting = 0 if nodes is None else nodes - sum(counts.values())
+    return Tally(waiting=waiting, **counts)
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+def below(tx: Transaction, sources: Sequence[tuple[int, int, RunId]], limit: int) -> list[Below]:
+    """The nodes below some: (source, behind which target, run); at most ``limit`` of each."""
+    return [Below(*row) for row in tx.many("node/children", [(*one, limit) for one in sources])]
+
+
+def count_needs(tx: Transaction, changes: Iterable[tuple[RunId, int, int, Needs]]) -> dict[Key, Needs]:
+    """Needs of nodes have ended: (run, node, how many it has in all, those that have); what that makes of each."""
+    found = tx.many(
+        "node/count_needs",
+        [
+            (
+                run,
+                number,
+                total - more.succeeded - more.failed - more.skipped,
+                more.succeeded,
+                more.failed,
+                more.skipped,
+            )
+            for run, number, total, more in changes
+        ],
+    )
+    return {(row[0], row[1]): Needs(*row[2:]) for row in found}
+
+
+def leave_waiting(tx: Transaction, keys: Sequence[Key]) -> None:
+    """All needs of these nodes have ended."""
+    tx.many("node/leave_waiting", keys)
+
+
+def specs(tx: Transaction, keys: Sequence[Key]) -> dict[Key, Spec]:
+    """What these nodes are."""
+    found = tx.many("node/specs", [(number, run) for run, number in keys])
+    return {(row[0], row[1]): Spec(*row) for row in found}
+
+
+def gone(tx: Transaction, keys: Sequence[Key]) -> set[Key]:
+    """Which of these nodes have left their place."""
+    return {(row[0], row[1]) for row in tx.many("node/gone", keys)}
+
+
+def leave(tx: Transaction, nodes: Sequence[Gone]) -> None:
+    """Nodes leave their place."""
+    tx.many("node/insert", nodes)
+
+
+def end_nodes(tx: Transaction, ends: Sequence[tuple[NodeState, Instant, str | None, RunId, int]]) -> None:
+    """Active nodes end."""
+    tx.many("node/end", ends)
+
+
+def count_items(tx: Transaction, changes: Sequence[tuple[int, int, int, RunId, int]]) -> list[Items]:
+    """Items of maps have ended: (succeeded, failed, cancelled, run, node); how far each map is now."""
+    return [Items(*row) for row in tx.many("node/count_items", changes)]
+
+
+def begin_items(tx: Transaction, run: RunId, number: int, begun: int) -> None:
+    """So many items of a map have begun."""
+    tx.rows("node/begin_items", run=run, number=number, begun=begun)
+
+
+class Result(NamedTuple):
+    """What a node has to give: its state, and by item the JSON of what succeeded (item None: of its only job)."""
+
+    state: NodeState
+    items: int | None
+    found: list[tuple[int | None, str]]
+
+
+def results(tx: Transaction, keys: Sequence[Key]) -> dict[Key, Result]:
+    """The results of nodes that have left their place."""
+    told: dict[Key, Result] = {}
+    for run, number, state, items, item, job_state, text in tx.many("node/results", keys):
+        one = told.setdefault((run, number), Result(NodeState(state), items, []))
+        if job_state is not None:
+            one.found.append((item, text))
+    return told
+
+
+def active(tx: Transaction, run: RunId, after: int, limit: int) -> list[Active]:
+    """Active nodes of a run that went before it was told to stop."""
+    return [Active(run, *row) for row in tx.rows("node/active", run=run, after=after, limit=limit)]
+
+
+def live_jobs(tx: Transaction, run: RunId, node: int, after: int, limit: int) -> list[tuple[JobId, int]]:
+    """Jobs of a node that have not ended, behind an item, each with its item."""
+    return [(JobId(row[0]), row[1]) for row in tx.rows("node/live_jobs", run=run, node=node, after=after, limit=limit)]
+
+
+def live_runs(tx: Transaction, run: RunId, node: int, after: int, limit: int) -> list[tuple[RunId, int]]:
+    """Nested runs of a node that have not ended, behind an item, each with its item."""
+    return [(RunId(row[0]), row[1]) for row in tx.rows("node/live_runs", run=run, node=node, after=after, limit=limit)]
+
+
+# --- errands --------------------------------------------------------------------------------------------------------
+
+
+def put_errands(tx: Transaction, errands: Sequence[Errand]) -> None:
+    """These are to be done."""
+    if errands:
+        tx.many("errand/put", errands)
+
+
+def due_errands(tx: Transaction, limit: int) -> list[Errand]:
+    """What is to be done now."""
+    now = tx.now
+    return [
+        Errand(run, kind, node, now, after, weight)
+        for run, kind, node, after, weight in tx.rows("errand/due", limit=limit)
+    ]
+
+
+def drop_errand(tx: Transaction, one: Errand) -> None:
+    """It is done."""
+    tx.rows("errand/drop", run=one.run, kind=one.kind, node=one.node)
+
+
+# --- events ---------------------------------------------------------------------------------------------------------
+
+
+class Happened(NamedTuple):
+    """A transition of a run (node None), or of a node without a job."""
+
+    cause: NodeCause
+    source: str
+    target: str
+    run: RunId
+    node: int | None = None
+    detail: str | None = None
+
+
+def note(tx: Transaction, events: Sequence[Happened], actor: str) -> None:
+    """Record transitions, in the transaction of the moves."""
+    now = tx.now
+    if events:
+        tx.many(
+            "event/insert_run",
+            [(now, e.cause, e.source, e.target, actor, e.detail, e.run, e.node) for e in events],
+        )
+
+
+def links(tx: Transaction, jobs: Sequence[JobId]) -> dict[JobId, Link]:
+    """Which of these jobs are of runs."""
+    return {row[0]: Link(*row[1:]) for row in tx.rows("job/links", jobs=rows.text(list(jobs)))}
+
+
+# --- questions ------------------------------------------------------------------------------------------------------
+
+
+class Standing(NamedTuple):
+    """Where a run stands; ``state`` is None until it has ended."""
+
+    state: RunState | None
+    stop: Stop | None
+    version: int
+    workflow: str
+
+
+def where(tx: Transaction, run: int) -> Standing | None:
+    """Where a run stands."""
+    found = tx.row("run/where", run=run)
+    if found is None:
+        return None
+    state, why, version, workflow = found
+    return Standing(None if state is None else RunState(state), None if why is None else Stop(why), version, workflow)
+
+
+def one(tx: Transaction, number: int) -> Run | None:
+    """One run."""
+    found = tx.row("run/one", run=number)
+    return None if found is None else _shown(tx, found)
+
+
+def listed(tx: Transaction, wanted: RunFilter, before: int) -> list[Run]:
+    """Runs that match, with ids below ``before``, newest first."""
+    found = tx.rows("run/all", before=before, workflow=wanted.workflow, state=wanted.state, limit=wanted.limit)
+    return [_shown(tx, row) for row in found]
+
+
+def _shown(tx: Transaction, row: rows.Row) -> Run:
+    """A row of ``run/one`` or ``run/all``, with the counts of its nodes."""
+    number, workflow, content, state, given, result, created, _, finished, deadline, *rest = row
+    why, stop_at, stop_by, parent, parent_run, parent_node, replay_of, replayed_by, tags, _, nodes = rest
+    progress = tally(tx, number, nodes)
+    told = None if why is None else Stop(why)
+    return Run(
+        id=number,
+        workflow=workflow,
+        hash=content,
+        state=run_state(progress, told) if state is None else RunState(state),
+        params=rows.shown(given),
+        result=rows.shown(result),
+        created_at=created,
+        finished_at=finished,
+        deadline=deadline,
+        stop=told,
+        stop_at=stop_at,
+        stop_by=stop_by,
+        parent=parent,
+        parent_run=parent_run,
+        parent_node=parent_node,
+        replay_of=replay_of,
+        replayed_by=replayed_by,
+        tags=rows.pairs(tags),
+        nodes=nodes,
+        progress=progress,
+    )
+
+
+def nodes(tx: Transaction, run: int, after: int, limit: int, most_jobs: int) -> list[RunNode]:
+    """Nodes of a run behind a number, in the order of the document, each with at most so many of its jobs."""
+    found = tx.rows("node/listed", run=run, after=after, limit=limit)
+    if not found:
+        return []
+    jobs: dict[int, list[NodeJob]] = {}
+    first, last = found[0][0] - 1, found[-1][0]
+    for node, job, item, state, started, finished in tx.rows(
+        "node/jobs", run=run, first=first, last=last, limit=most_jobs * len(found)
+    ):
+        some = jobs.setdefault(node, [])
+        if len(some) < most_jobs:
+            some.append(NodeJob(job, item, state, started, finished))
+    return [_node(row, jobs.get(row[0], [])) for row in found]
+
+
+def _node(row: rows.Row, jobs: list[NodeJob]) -> RunNode:
+    number, name, state, reason, at, finished, items, _, succeeded, failed, cancelled, origin, failure, text, _ = row
+    node = rows.decode(text, type=Node)
+    return RunNode(
+        number=number,
+        name=name,
+        task=node.task,
+        workflow=node.workflow,
+        state=NodeState(state),
+        needs=list(node.needs),
+        reason=None if reason is None else Reason(reason),
+        left_at=at,
+        started_at=min((job.started_at for job in jobs if job.started_at is not None), default=None),
+        finished_at=finished,
+        items=items,
+        items_ended=succeeded + failed + cancelled,
+        jobs=jobs,
+        runs=[],
+        kept=origin,
+        error=rows.failure(failure),
+    )
+
+
+def events(tx: Transaction, run: int, after: int, limit: int) -> list[RunEvent]:
+    """What happened in a run behind a cursor, oldest first."""
+    return [
+        RunEvent(
+            seq=seq,
+            run=number,
+            node=name or None,
+            job=job,
+            at=at,
+            cause=cause,
+            source=source,
+            target=target,
+            attempt=attempt,
+            actor=actor,
+            detail=rows.shown(detail),
+        )
+        for seq, job, at, cause, source, target, attempt, actor, detail, number, _, name in tx.rows(
+            "event/of_run", run=run, after=after, limit=limit
+        )
+    ]

@@ -1,0 +1,2 @@
+-- The run has ended.
+delete from errand where run = :run

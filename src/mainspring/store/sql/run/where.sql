@@ -1,0 +1,2 @@
+-- Where a run stands.
+select state, stop, version, workflow from run where id = :run

@@ -1,0 +1,2 @@
+-- A run about to move on.
+select id, version, on_failure, parallel, stop, state, parent_run, parent_node, parent_item from run where id = :run

@@ -1,0 +1,2 @@
+-- A version of a document by its hash.
+select id, whole from workflow_version where hash = :hash

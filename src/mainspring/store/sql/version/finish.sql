@@ -1,0 +1,2 @@
+-- Every node and edge is there.
+update workflow_version set whole = 1 where id = :version

@@ -1,0 +1,453 @@
+"""Advance: jobs of runs have ended; who may go now? In the transaction of those ends, in proportion to what changes.
+
+A wave begins at the nodes that ended, adds up to one change for each node below them what their ends mean to it, and
+asks joins.decide where something may have become certain. What goes becomes jobs in this transaction, so that the turn
+that wrote the ends can claim them. What ends at once (skipped, an empty join) begins the next round of the wave. After
+BUDGET nodes the rest is left as errands, so that no transaction is long; errands.py takes them up.
+
+Nodes that wait for all their needs are decided when all have ended, also where one failure made it certain before: so
+a run never ends while something of it runs, and a stop has reached everything once its jobs have ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mainspring.domain.attempt import Failure
+from mainspring.domain.conditions import holds, parse
+from mainspring.domain.ids import RunId
+from mainspring.domain.job import Link
+from mainspring.domain.joins import (
+    AFTER_TROUBLE,
+    Go,
+    Needs,
+    NodeState,
+    Reason,
+    RunState,
+    Skip,
+    Stop,
+    Wait,
+    Weight,
+    decide,
+    run_state,
+    weight,
+)
+from mainspring.domain.node_states import NodeCause, cause_of
+from mainspring.domain.references import filled, found
+from mainspring.domain.workflow import MOST_ITEMS, Node, OnFailure, Workflow
+from mainspring.errors import MainspringError
+from mainspring.store import rows, runs, workflows
+from mainspring.store.runs import Below, Errand, Gone, Happened, Held, Items, Key, Spec
+from mainspring.store.transaction import Transaction
+from mainspring.transitions.firing import Firing, Item, Refused, node_of, taking
+from mainspring.transitions.inputs import Sources, Wants
+
+BUDGET = 400
+"""Nodes below ended ones that one transaction looks at, and jobs that it lets go: some 20 ms on SQLite."""
+
+
+class End(NamedTuple):
+    """A job of a run, or a nested run, has ended."""
+
+    link: Link
+    state: NodeState
+
+
+class Advanced(NamedTuple):
+    """What a wave led to: jobs that may be claimed; ``more``: errands are left for the next turn."""
+
+    jobs: int = 0
+    more: bool = False
+
+
+NOWHERE = Advanced()
+
+
+class _Told(NamedTuple):
+    """A node whose end is to be told to those below it, from behind ``after`` on."""
+
+    run: RunId
+    node: int
+    weight: Weight
+    after: int = 0
+
+
+class _Open(NamedTuple):
+    """A node below ended ones, with the change that they make."""
+
+    below: Below
+    needs: Needs
+
+    def with_one(self, one: Weight) -> _Open:
+        return self._replace(needs=self.needs._replace(**{one.value: getattr(self.needs, one.value) + 1}))
+
+
+class _Going(NamedTuple):
+    """A node that may go, unless its condition forbids it."""
+
+    key: Key
+    node: Node
+    inputs: dict[str, int]
+
+
+def advance(tx: Transaction, ends: Sequence[End], actor: str) -> Advanced:
+    """Let go what these ends let go."""
+    if not ends:
+        return NOWHERE
+    wave = Wave(tx, actor, {end.link.run for end in ends})
+    wave.ended(ends)
+    return wave.run()
+
+
+def start(tx: Transaction, run: RunId, actor: str) -> Advanced:
+    """Let go the first nodes of a run that has just been stored."""
+    wave = Wave(tx, actor, {run})
+    wave.tell(run, 0, Weight.SUCCEEDED)
+    return wave.run()
+
+
+class Wave:
+    """One transaction's worth of progress."""
+
+    def __init__(self, tx: Transaction, actor: str, wanted: Iterable[RunId]) -> None:
+        self._tx = tx
+        self._actor = actor
+        self._held: dict[RunId, Held] = {}
+        self._hold(set(wanted))
+        self._told: list[_Told] = []
+        self._left: list[Gone] = []
+        self._errands: list[Errand] = []
+        self._events: list[Happened] = []
+        self._firing = Firing(tx, actor)
+        self._room = BUDGET
+        self._jobs = 0
+
+    # --- what begins it ---------------------------------------------------------------------------------------
+
+    def ended(self, ends: Sequence[End]) -> None:
+        """Jobs, or nested runs, have ended."""
+        single = [end for end in ends if end.link.item is None]
+        self._end([(end.link.run, end.link.node, end.state) for end in single])
+        counts: dict[Key, list[int]] = {}
+        place = {NodeState.SUCCEEDED: 0, NodeState.FAILED: 1, NodeState.CANCELLED: 2}
+        for end in ends:
+            if end.link.item is not None:
+                counts.setdefault((end.link.run, end.link.node), [0, 0, 0])[place[end.state]] += 1
+        if counts:
+            changed = runs.count_items(self._tx, [(s, f, c, *key) for key, (s, f, c) in sorted(counts.items())])
+            self.counted(changed)
+
+    def counted(self, changed: Sequence[Items]) -> None:
+        """Maps have got so far: they end, or their next items begin."""
+        over = [one for one in changed if one.ended >= one.items]
+        self._end([(one.run, one.number, _state_of(one)) for one in over], silent=False)
+        going = [one for one in changed if one.ended < one.items and one.begun < one.items]
+        if going:
+            self.begin_items(going)
+
+    def go_on_with(self, maps: Sequence[Key]) -> None:
+        """Let the next items of these maps go."""
+        self.counted(runs.count_items(self._tx, [(0, 0, 0, *key) for key in sorted(maps)]))
+
+    def tell(self, run: RunId, node: int, as_what: Weight, after: int = 0) -> None:
+        """The end of a node is to be told to those below it."""
+        self._told.append(_Told(run, node, as_what, after))
+
+    def _hold(self, wanted: set[RunId]) -> None:
+        self._held |= runs.hold(self._tx, wanted - self._held.keys())
+
+    def _end(self, ends: Sequence[tuple[RunId, int, NodeState]], *, silent: bool = True) -> None:
+        """Active nodes end. ``silent``: the end of a job says so already."""
+        if not ends:
+            return
+        now = self._tx.now
+        runs.end_nodes(self._tx, [(state, now, None, run, number) for run, number, state in sorted(ends)])
+        for run, number, state in ends:
+            self.tell(run, number, _weight(state))
+            if not silent:
+                self._note(run, number, NodeState.ACTIVE, state)
+        self._fail_fast([(run, number) for run, number, state in ends if state is NodeState.FAILED])
+
+    def _fail_fast(self, failed: Sequence[Key]) -> None:
+        """Where one failure stops a run, have it stopped by a transaction of its own, which waits for all others."""
+        strict = [key for key in failed if self._strict(key[0])]
+        if strict:
+            stopped = {key[0] for key, spec in runs.specs(self._tx, strict).items() if not spec.may_fail}
+            self._errands += [Errand(run, "stop", 0, self._tx.now, 0, Stop.FAIL_FAST.value) for run in stopped]
+
+    def _strict(self, run: RunId) -> bool:
+        held = self._held[run]
+        return held.stop is None and held.on_failure == OnFailure.FAIL_FAST.value
+
+    def _note(self, run: RunId, number: int, source: NodeState, target: NodeState, reason: str | None = None) -> None:
+        detail = None if reason is None else rows.text({"reason": reason})
+        self._events.append(Happened(cause_of(source, target), source, target, run, number, detail))
+
+    # --- the wave ---------------------------------------------------------------------------------------------
+
+    def run(self) -> Advanced:
+        """Go on until nothing is left, or the budget is spent; then write what is left to do."""
+        while self._told and self._room > 0:
+            told, self._told = self._told, []
+            self._round(told)
+        self._errands += [Errand(t.run, "tell", t.node, self._tx.now, t.after, t.weight) for t in self._told]
+        self._flush()
+        runs.put_errands(self._tx, self._errands)
+        runs.note(self._tx, self._events, self._actor)
+        return Advanced(self._jobs, bool(self._errands))
+
+    def _flush(self) -> None:
+        left, self._left = self._left, []
+        if left:
+            runs.leave(self._tx, left)
+        self._jobs += len(self._firing.write())
+
+    def _round(self, told: list[_Told]) -> None:
+        found_ = runs.below(self._tx, [(one.node, one.after, one.run) for one in told], self._room + 1)
+        opened = self._added(told, found_)
+        partly = {key: one for key, one in opened.items() if _sum(one.needs) < one.below.needs}
+        counted = self._counted(partly)
+        certain: dict[Key, Needs] = {}
+        for key, one in opened.items():
+            needs = counted.get(key, one.needs)
+            if not needs.open or one.below.early:
+                certain[key] = needs
+        over = sorted(key for key, needs in counted.items() if not needs.open)
+        if over:
+            runs.leave_waiting(self._tx, over)
+        # Those that may have left before: early ones of which it is not the first need, and what a resume has kept.
+        doubtful = [key for key in certain if key in partly and opened[key].below.early] if partly else []
+        for key in runs.gone(self._tx, doubtful) if doubtful else ():
+            del certain[key]
+        self._decide(certain, opened)
+
+    def _added(self, told: list[_Told], found_: list[Below]) -> dict[Key, _Open]:
+        """The changes, one for each node below; what is beyond the budget stays to be told."""
+        weights = {(one.run, one.node): one for one in told}
+        more: dict[Key, _Told] = {}
+        opened: dict[Key, _Open] = {}
+        for row in found_:
+            source = (row.run, row.source)
+            if self._room <= 0:
+                more.setdefault(source, weights[source])
+                continue
+            self._room -= 1
+            key = (row.run, row.target)
+            one = opened.get(key) or _Open(row, Needs())
+            opened[key] = one.with_one(weights[source].weight) if row.needs else one
+            weights[source] = weights[source]._replace(after=row.target)
+        self._told += [weights[source] for source in more]
+        return opened
+
+    def _counted(self, partly: dict[Key, _Open]) -> dict[Key, Needs]:
+        if not partly:
+            return {}
+        changes = [(key[0], key[1], one.below.needs, one.needs) for key, one in sorted(partly.items())]
+        return runs.count_needs(self._tx, changes)
+
+    # --- decisions --------------------------------------------------------------------------------------------
+
+    def _decide(self, certain: dict[Key, Needs], opened: dict[Key, _Open]) -> None:
+        specs = {
+            key: Spec(key[0], key[1], one.document, one.inputs or "{}", one.name, one.may_fail)
+            for key in certain
+            if (one := opened[key].below).document is not None
+        }
+        missing = sorted(certain.keys() - specs.keys())
+        if missing:
+            specs |= runs.specs(self._tx, missing)
+        going: list[_Going] = []
+        for key in sorted(certain):
+            spec = specs[key]
+            if not spec.document:
+                self._finish(key[0], spec)
+                continue
+            node = node_of(spec.document)
+            self._judge(key, node, certain[key], spec, going)
+        if going:
+            self._go(going)
+
+    def _judge(self, key: Key, node: Node, needs: Needs, spec: Spec, going: list[_Going]) -> None:
+        if self._held[key[0]].stop is not None and node.run_if not in AFTER_TROUBLE:
+            if not needs.open:
+                self._leave(key, NodeState.CANCELLED)
+            return
+        match decide(node.run_if, needs):
+            case Wait():
+                return
+            case Skip(reason=reason):
+                self._leave(key, NodeState.SKIPPED, reason)
+            case Go():
+                going.append(_Going(key, node, rows.decode(spec.inputs)))
+
+    def _leave(
+        self, key: Key, state: NodeState, reason: Reason | None = None, *, failure: Failure | None = None
+    ) -> None:
+        """A node leaves its place for its end."""
+        run, number = key
+        now = self._tx.now
+        text = None if failure is None else rows.text(failure)
+        late = int(self._held[run].stop is not None)
+        self._left.append(Gone(run, number, state, reason, now, now, late=late, failure=text))
+        self.tell(run, number, _weight(state, reason))
+        through = NodeState.ACTIVE if state in {NodeState.SUCCEEDED, NodeState.FAILED} else NodeState.WAITING
+        self._note(run, number, through, state, reason if failure is None else failure.message[:500])
+        if state is NodeState.FAILED:
+            self._fail_fast([key])
+
+    # --- going ------------------------------------------------------------------------------------------------
+
+    def _go(self, going: list[_Going]) -> None:
+        sources = self._sources(going)
+        for one in going:
+            try:
+                self._go_one(one, sources)
+            except Refused as refused:
+                self._leave(one.key, NodeState.FAILED, failure=refused.failure)
+            except MainspringError as error:
+                self._leave(one.key, NodeState.FAILED, failure=Failure(type(error).__name__, error.message))
+
+    def _sources(self, going: list[_Going]) -> Sources:
+        """What conditions and maps read."""
+        sources = Sources(self._tx)
+        wanted = [(one.key[0], wants) for one in going if (wants := _at_once(one)) is not None]
+        if wanted:
+            self._flush()  # a node that has left in this wave is read by the next one
+            sources.fetch(wanted)
+        return sources
+
+    def _go_one(self, one: _Going, sources: Sources) -> None:
+        run, number = one.key
+        node = one.node
+        wants = _at_once(one)
+        if node.when is not None and wants is not None and not holds(parse(node.when), sources.facts(run, wants)):
+            self._leave(one.key, NodeState.SKIPPED, Reason.CONDITION)
+        elif node.task is None:
+            self._leave(one.key, NodeState.SUCCEEDED)
+        elif node.map is None:
+            self._firing.task(run, number, node, one.inputs)
+            self._active(one.key)
+            self._room -= 1
+        else:
+            self._map(one, _items(node, sources, run, wants))
+
+    def _active(self, key: Key, items: int | None = None, begun: int | None = None) -> None:
+        late = int(self._held[key[0]].stop is not None)
+        self._left.append(Gone(*key, NodeState.ACTIVE, None, self._tx.now, None, items, begun, late))
+
+    def _map(self, one: _Going, items: list[Any]) -> None:
+        """The first items of a map; the others begin when there is room for them."""
+        if not items:
+            self._leave(one.key, NodeState.SUCCEEDED)
+            return
+        window = min(len(items), one.node.parallel or len(items))
+        most = min(window, max(1, self._room))
+        self._firing.items(*one.key, one.node, one.inputs, [Item(i, items[i]) for i in range(most)])
+        self._room -= most
+        self._active(one.key, len(items), most)
+        self._note(*one.key, NodeState.WAITING, NodeState.ACTIVE)
+        if most < window:
+            self._errands.append(Errand(one.key[0], "map", one.key[1], self._tx.now))
+
+    def begin_items(self, maps: Sequence[Items]) -> None:
+        """Let the next items of maps go, as far as there is room for them."""
+        specs = runs.specs(self._tx, [(one.run, one.number) for one in maps])
+        going = {key: _Going(key, node_of(spec.document), rows.decode(spec.inputs)) for key, spec in specs.items()}
+        sources = self._sources(list(going.values()))
+        for one in maps:
+            key = (one.run, one.number)
+            node = going[key].node
+            window = min(one.items, one.ended + (node.parallel or one.items))
+            upto = min(window, one.begun + max(1, self._room))
+            if upto <= one.begun:
+                continue
+            items = _items(node, sources, one.run, _at_once(going[key]))
+            chosen = [Item(index, items[index]) for index in range(one.begun, upto)]
+            self._firing.items(*key, node, going[key].inputs, chosen)
+            self._room -= len(chosen)
+            runs.begin_items(self._tx, *key, upto)
+            if upto < window:
+                self._errands.append(Errand(one.run, "map", one.number, self._tx.now))
+
+    # --- the end ----------------------------------------------------------------------------------------------
+
+    def _finish(self, run: RunId, spec: Spec) -> None:
+        """All nodes of a run have ended."""
+        self._flush()
+        held = self._held[run]
+        state = run_state(runs.tally(self._tx, run), held.stop)
+        result = self._result(run, held, spec) if state is RunState.SUCCEEDED else None
+        if not runs.end(self._tx, run, state, result):
+            return
+        self._errands = [one for one in self._errands if one.run != run]
+        cause = {RunState.SUCCEEDED: NodeCause.SUCCEED, RunState.FAILED: NodeCause.FAIL}.get(state, NodeCause.CANCEL)
+        self._events.append(Happened(cause, RunState.RUNNING, state, run))
+
+    def _result(self, run: RunId, held: Held, spec: Spec) -> str | None:
+        """What the definition makes of the results of its nodes."""
+        header = msgspec.json.decode(workflows.header(self._tx, held.version)[1], type=Workflow)
+        if header.result is None:
+            return None
+        inputs: dict[str, int] = rows.decode(spec.inputs)
+        value, wants = taking(header.result, inputs)
+        if wants is None:
+            return rows.text(value)
+        sources = Sources(self._tx)
+        sources.fetch([(run, wants)])
+        try:
+            return rows.text(filled(value, sources.values(run, wants), "result"))
+        except MainspringError:
+            return None
+
+
+def _sum(needs: Needs) -> int:
+    return needs.succeeded + needs.failed + needs.skipped
+
+
+def _weight(state: NodeState, reason: Reason | None = None) -> Weight:
+    told = weight(state, reason)
+    if told is None:
+        raise AssertionError(f"a node that is {state} has not ended")
+    return told
+
+
+def _state_of(one: Items) -> NodeState:
+    """A map succeeds when all of its items have."""
+    if one.failed:
+        return NodeState.FAILED
+    return NodeState.CANCELLED if one.cancelled else NodeState.SUCCEEDED
+
+
+def _at_once(one: _Going) -> Wants | None:
+    """What must be read to let a node go: for its condition, for the items of its map."""
+    node = one.node
+    if node.when is None and not isinstance(node.map, dict):
+        return None if node.map is None else Wants()
+    names: set[str] = set()
+    params = False
+    if node.when is not None:
+        condition = parse(node.when)
+        names |= condition.nodes
+        params = any(name.root == "params" for name in condition.names)
+    for _, reference in found(node.map, "map") if isinstance(node.map, dict) else ():
+        params = params or reference.kind == "$param"
+        names |= {reference.name} if reference.kind == "$node" else set()
+    return Wants(params=params, nodes={name: one.inputs[name] for name in sorted(names)})
+
+
+def _items(node: Node, sources: Sources, run: RunId, wants: Wants | None) -> list[Any]:
+    """The items of a map. Raises Refused."""
+    if isinstance(node.map, list):
+        return node.map
+    items = filled(node.map, sources.values(run, wants or Wants()), "map")
+    if not isinstance(items, list):
+        kind = "nothing" if items is None else type(items).__name__
+        raise Refused(Failure("NotAList", f"map of node {node.name!r} needs a list, and what it refers to is {kind}"))
+    if len(items) > MOST_ITEMS:
+        raise Refused(
+            Failure("TooManyItems", f"map of node {node.name!r} has {len(items):,} items; at most {MOST_ITEMS:,}")
+        )
+    return items

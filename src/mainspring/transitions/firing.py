@@ -1,0 +1,158 @@
+"""Firing: what a node that may go becomes: jobs for a task, one or one per item.
+
+Collects what is to be born, and writes it with one statement of each kind when told to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mainspring.domain.attempt import Failure
+from mainspring.domain.ids import JobId, LaneId, RunId
+from mainspring.domain.job import JobRequest, Link
+from mainspring.domain.references import Reference, found, reached, read
+from mainspring.domain.workflow import Node
+from mainspring.errors import MainspringError
+from mainspring.store import catalog, jobs, rows
+from mainspring.store.catalog import Ground
+from mainspring.store.jobs import Birth
+from mainspring.store.transaction import Transaction
+from mainspring.transitions.inputs import Wants
+from mainspring.transitions.prepared import Declared, birth, declared_of, find, prepare
+
+
+class Refused(Exception):
+    """A node can't go as it is written; ``failure`` says why."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class Item(NamedTuple):
+    """One of a map."""
+
+    number: int
+    value: Any
+
+
+class Firing:
+    """The jobs that one transaction lets go."""
+
+    def __init__(self, tx: Transaction, actor: str) -> None:
+        self._tx = tx
+        self._actor = actor
+        self._births: list[Birth] = []
+        self._declared: dict[str, Declared] = {}
+        self._grounds: dict[Ground, tuple[LaneId, int]] = {}
+
+    def task(self, run: RunId, number: int, node: Node, inputs: dict[str, int]) -> None:
+        """The job of a node. Raises Refused."""
+        params, wants = taking(node.params, inputs)
+        self._births.append(self._born(node, params, wants, Link(run, number)))
+
+    def items(self, run: RunId, number: int, node: Node, inputs: dict[str, int], items: Sequence[Item]) -> None:
+        """The jobs of some items of a map. Raises Refused."""
+        _, wants = taking(node.params, inputs)
+        first: Birth | None = None
+        for item in items:
+            params = with_item(node.params, item, literal=wants is not None)
+            link = Link(run, number, item.number)
+            if first is None:
+                first = self._born(node, params, wants, link, whole=False)
+                self._births.append(first)
+            else:
+                self._births.append(first._replace(params=rows.text(params), link=link))
+
+    def _born(self, node: Node, params: Any, wants: Wants | None, link: Link, *, whole: bool = True) -> Birth:
+        request = JobRequest(
+            task=node.task or "",
+            params=params,
+            queue=node.queue,
+            priority=node.priority,
+            delay=node.delay,
+            retry=node.retry,
+            timeout=node.timeout,
+            expires=node.expires,
+            tags=node.tags,
+        )
+        try:
+            one = prepare(request, self._declaration(request.task), whole=whole and wants is None)
+        except MainspringError as error:
+            raise Refused(Failure(type(error).__name__, error.message)) from error
+        if one.ground not in self._grounds:
+            _, lane, policy = catalog.ground(self._tx, one.ground)
+            self._grounds[one.ground] = lane, policy
+        made = birth(self._tx, one, None, *self._grounds[one.ground])
+        return made._replace(link=link, wants=None if wants is None else rows.text(wants))
+
+    def _declaration(self, task: str) -> Declared:
+        if task not in self._declared:
+            self._declared[task] = declared_of(find(self._tx, task))
+        return self._declared[task]
+
+    def write(self) -> list[JobId]:
+        """Store what was collected; the jobs that are born."""
+        births, self._births = self._births, []
+        return jobs.insert(self._tx, births, self._actor) if births else []
+
+    @property
+    def size(self) -> int:
+        """How many jobs are collected."""
+        return len(self._births)
+
+
+def taking(value: Any, inputs: dict[str, int]) -> tuple[Any, Wants | None]:
+    """A value as it is stored, and what it takes from its run; None where it is plain."""
+    kinds = [one for _, one in found(value, "params")]
+    names = {one.name for one in kinds if one.kind == "$node"}
+    params = any(one.kind == "$param" for one in kinds)
+    if not kinds or not (names or params):
+        return _without_literals(value), None
+    return value, Wants(params=params, nodes={name: inputs[name] for name in sorted(names)})
+
+
+def _without_literals(value: Any) -> Any:
+    """``{"$literal": x}`` in parameters that take nothing is x."""
+    return _replaced(value, lambda one, given: given["$literal"] if one.kind == "$literal" else given)
+
+
+def with_item(value: Any, item: Item, *, literal: bool) -> Any:
+    """A value with the item and its number in their places. ``literal``: other references are filled in later."""
+
+    def put(one: Reference, given: Any) -> Any:
+        if one.kind not in {"$item", "$index"}:
+            return given["$literal"] if one.kind == "$literal" and not literal else given
+        told = item.number if one.kind == "$index" else _reached(item.value, one)
+        return {"$literal": told} if literal else told
+
+    return _replaced(value, put)
+
+
+def _reached(value: Any, one: Reference) -> Any:
+    try:
+        return reached(value, one.path, "item", "params")
+    except MainspringError as error:
+        raise Refused(Failure(type(error).__name__, error.message)) from error
+
+
+def _replaced(value: Any, put: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_replaced(one, put) for one in value]
+    if not isinstance(value, dict):
+        return value
+    reference = read(value, "params")
+    if reference is not None:
+        return put(reference, value)
+    return {key: _replaced(one, put) for key, one in value.items()}
+
+
+def node_of(document: str) -> Node:
+    """A node from the store."""
+    return _NODE.decode(document)
+
+
+_NODE = msgspec.json.Decoder(Node)

@@ -1,0 +1,108 @@
+"""Inputs: what the parameters of a run's jobs, its conditions and its result take from the run, read when needed.
+
+A job keeps references, so that a large result is stored once however many nodes take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mainspring.domain.conditions import Facts
+from mainspring.domain.ids import JobId, RunId
+from mainspring.domain.job import Link
+from mainspring.domain.joins import NodeState
+from mainspring.domain.references import Values, filled
+from mainspring.errors import UnresolvedReference
+from mainspring.store import rows, runs
+from mainspring.store.runs import Key, Result
+from mainspring.store.transaction import Transaction
+
+
+class Wants(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a value takes from its run. ``nodes``: numbers by name."""
+
+    params: bool = False
+    nodes: dict[str, int] = {}
+
+
+class Sources:
+    """What runs have to give, each part read once."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._params: dict[RunId, Any] = {}
+        self._results: dict[Key, Result] = {}
+        self._values: dict[Key, Any] = {}
+
+    def fetch(self, wanted: Iterable[tuple[RunId, Wants]]) -> None:
+        """Have these at hand, for one statement."""
+        keys: set[Key] = set()
+        for run, wants in wanted:
+            keys |= {(run, number) for number in wants.nodes.values()}
+            if wants.params and run not in self._params:
+                self._params[run] = runs.params(self._tx, run)
+        missing = sorted(keys - self._results.keys())
+        if missing:
+            self._results |= runs.results(self._tx, missing)
+
+    def params(self, run: RunId) -> Any:
+        """What the run was started with."""
+        return self._params.get(run, {})
+
+    def values(self, run: RunId, wants: Wants) -> Values:
+        """What references are filled from."""
+        return Values(self.params(run), {name: self._value((run, number)) for name, number in wants.nodes.items()})
+
+    def facts(self, run: RunId, wants: Wants) -> Facts:
+        """What conditions are judged by."""
+        states = {name: self._state((run, number)) for name, number in wants.nodes.items()}
+        return Facts(self.params(run), self.values(run, wants).results, states)
+
+    def _state(self, key: Key) -> str:
+        found = self._results.get(key)
+        return NodeState.WAITING.value if found is None else found.state.value
+
+    def _value(self, key: Key) -> Any:
+        """The result of a node; null while it has none."""
+        if key not in self._values:
+            self._values[key] = _value_of(self._results.get(key))
+        return self._values[key]
+
+
+def _value_of(found: Result | None) -> Any:
+    if found is None or found.state is not NodeState.SUCCEEDED:
+        return None
+    if found.items is None:
+        return rows.shown(found.found[0][1]) if found.found else None
+    told: list[Any] = [None] * found.items
+    for item, text in found.found:
+        if item is not None and item < found.items:
+            told[item] = rows.shown(text)
+    return told
+
+
+class Taker(NamedTuple):
+    """A value with references, and what it takes from which run."""
+
+    link: Link
+    params: str
+    wants: str
+
+
+def resolved(tx: Transaction, takers: Mapping[JobId, Taker]) -> dict[JobId, Any]:
+    """The parameters of these jobs with what their references stand for; where that can't be, the error."""
+    if not takers:
+        return {}
+    sources = Sources(tx)
+    wants = {job: msgspec.json.decode(one.wants, type=Wants) for job, one in takers.items()}
+    sources.fetch((one.link.run, wants[job]) for job, one in takers.items())
+    told: dict[JobId, Any] = {}
+    for job, one in takers.items():
+        try:
+            told[job] = filled(rows.decode(one.params), sources.values(one.link.run, wants[job]))
+        except UnresolvedReference as error:
+            told[job] = error
+    return told

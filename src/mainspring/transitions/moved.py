@@ -1,0 +1,41 @@
+"""Moved: jobs enter their next place, and what their ends mean to the runs that they are of follows in the same breath.
+
+Every job that ends goes through here, so that no run ever misses an end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mainspring.domain.ids import JobId
+from mainspring.domain.job import Link
+from mainspring.domain.joins import NodeState
+from mainspring.domain.states import FINAL, State, next_state
+from mainspring.store import jobs, runs
+from mainspring.store.jobs import Move
+from mainspring.store.transaction import Transaction
+from mainspring.transitions.advance import NOWHERE, Advanced, End, advance
+
+_NODE_STATE = {
+    State.SUCCEEDED: NodeState.SUCCEEDED,
+    State.DEAD: NodeState.FAILED,
+    State.CANCELLED: NodeState.CANCELLED,
+}
+
+
+def enter(tx: Transaction, moves: Sequence[Move], actor: str, links: Mapping[JobId, Link] | None = None) -> Advanced:
+    """Put jobs into their next place, and let go what the ends among them let go.
+
+    ``links``: which of the jobs are of runs, where the caller knows; else it is looked up for those that end.
+    """
+    jobs.enter(tx, moves)
+    ended = {
+        move.left.job: state
+        for move in moves
+        if (state := next_state(move.left.state, move.cause)) in FINAL and (links is None or move.left.job in links)
+    }
+    if not ended:
+        return NOWHERE
+    if links is None:
+        links = runs.links(tx, list(ended))
+    return advance(tx, [End(links[job], _NODE_STATE[state]) for job, state in ended.items() if job in links], actor)

@@ -1,0 +1,78 @@
+"""Stopping: a run is told to stop (a person, its timeout, fail_fast), and what runs of it is cancelled.
+
+Two steps, each of its own transaction. The first only marks the run: it waits for all who move the run on, and whoever
+does so afterwards knows. The second cancels jobs and nested runs of nodes that had gone before. All other nodes follow
+when what they wait for has ended: cancelled, or, where they clean up, by their rule.
+"""
+
+from __future__ import annotations
+
+from mainspring.domain.ids import RunId
+from mainspring.domain.joins import Stop
+from mainspring.domain.node_states import NodeCause
+from mainspring.store import jobs, rows, runs
+from mainspring.store.runs import Active, Errand, Happened
+from mainspring.store.transaction import Transaction
+from mainspring.transitions.advance import Wave
+from mainspring.transitions.waiting import cancel_waiting
+
+_BATCH = 100
+"""Nodes, or items of one map, in one transaction."""
+
+
+def stop(tx: Transaction, run: RunId, why: Stop, actor: str) -> bool:
+    """Mark a run as told to stop; False when it was before, or has ended."""
+    if not runs.stop(tx, run, why, actor):
+        return False
+    runs.put_errands(tx, [Errand(run, "halt", 0, tx.now)])
+    runs.note(tx, [Happened(NodeCause.STOP, "running", "running", run, None, rows.text({"reason": why.value}))], actor)
+    return True
+
+
+def halt(tx: Transaction, errand: Errand, actor: str) -> bool:
+    """Cancel the next piece of what runs of a run that was told to stop; whether more is left."""
+    if errand.node:
+        return _halt_items(tx, errand, actor)
+    nodes = runs.active(tx, errand.run, errand.after, _BATCH)
+    wide = [node.number for node in nodes if node.items is not None]
+    for node in nodes:
+        if node.items is None:
+            _cancel(tx, node, -1, actor)
+        else:
+            _give_up(tx, node, node.items - (node.begun or 0), actor)
+    rest = [Errand(errand.run, "halt", number, tx.now, -1) for number in wide]
+    if len(nodes) == _BATCH:
+        rest.append(errand._replace(after=nodes[-1].number))
+    runs.put_errands(tx, rest)
+    return bool(rest)
+
+
+def _halt_items(tx: Transaction, errand: Errand, actor: str) -> bool:
+    """The same for the items of one map."""
+    last = _cancel(tx, Active(errand.run, errand.node, None, None), errand.after, actor)
+    if last is None:
+        return False
+    runs.put_errands(tx, [errand._replace(after=last)])
+    return True
+
+
+def _give_up(tx: Transaction, node: Active, left: int, actor: str) -> None:
+    """Items that have not begun never will."""
+    if not left:
+        return
+    runs.begin_items(tx, node.run, node.number, node.items or 0)
+    wave = Wave(tx, actor, {node.run})
+    wave.counted(runs.count_items(tx, [(0, 0, left, node.run, node.number)]))
+    wave.run()
+
+
+def _cancel(tx: Transaction, node: Active, after: int, actor: str) -> int | None:
+    """Cancel jobs and nested runs of a node; the last item where there may be more behind it."""
+    found = runs.live_jobs(tx, node.run, node.number, after, _BATCH)
+    for job, _ in found:
+        if not cancel_waiting(tx, job, actor):
+            jobs.mark_cancel(tx, job, actor)
+    nested = runs.live_runs(tx, node.run, node.number, after, _BATCH)
+    runs.put_errands(tx, [Errand(one, "stop", 0, tx.now, 0, Stop.CANCEL.value) for one, _ in nested])
+    both = found if len(found) == _BATCH else nested
+    return max(item for _, item in both) if len(both) == _BATCH else None

@@ -1,0 +1,263 @@
+"""Runs: who may go when, on every engine. Each node leaves its place once, and a run ends when all of it has."""
+
+from __future__ import annotations
+
+import pytest
+
+from mainspring.clock import HOUR, MINUTE
+from mainspring.control import jobs as control_jobs
+from mainspring.control import runs as control_runs
+from mainspring.control import workflows
+from mainspring.domain.ids import RunId
+from mainspring.domain.job import Link
+from mainspring.domain.joins import RunState, Stop
+from mainspring.domain.run import RunFilter, RunRequest
+from mainspring.domain.states import Outcome, State
+from mainspring.domain.workflow import Workflow
+from mainspring.errors import IllegalState, InvalidParameters, InvalidWorkflow, UnknownRun, UnknownWorkflow
+from mainspring.transitions import advance
+from mainspring.transitions.inputs import Taker, resolved
+from tests.contract.run_stories import Runs, node
+from tests.contract.stories import Story
+
+FAILED = Outcome.FAILED
+
+
+@pytest.fixture
+def runs(story: Story) -> Runs:
+    """A store with an app, and runs."""
+    return Runs(story)
+
+
+def test_a_diamond_goes_from_top_to_bottom_and_each_node_once(runs: Runs) -> None:
+    run = runs.start(node("D", "B", "C"), node("A"), node("B", "A"), node("C", "A"))
+    assert list(runs.waiting()) == ["A"]
+    runs.end("A")
+    assert sorted(runs.waiting()) == ["B", "C"]
+    runs.end("C")
+    assert list(runs.waiting()) == ["B"], "D waits for both"
+    assert runs.run(run).state is RunState.RUNNING
+    runs.end("B")
+    runs.end("D")
+    ended = runs.run(run)
+    assert ended.state is RunState.SUCCEEDED
+    assert ended.finished_at is not None
+    assert {len(one.jobs) for one in runs.nodes(run).values()} == {1}
+
+
+def test_many_parents_that_end_together_count_one_by_one(runs: Runs) -> None:
+    names = [f"n{number}" for number in range(30)]
+    run = runs.start(node("top"), *(node(name, "top") for name in names), node("last", *names))
+    runs.end("top")
+    runs.end(*names[:13])
+    runs.end(*names[13:29])
+    assert list(runs.waiting()) == ["n29"]
+    runs.end("n29")
+    assert list(runs.waiting()) == ["last"]
+    runs.end("last")
+    assert runs.run(run).state is RunState.SUCCEEDED
+
+
+def test_rules_conditions_and_reasons(runs: Runs) -> None:
+    run = runs.start(
+        node("A"),
+        node("bad", "A"),
+        node("after", "bad"),
+        node("below", "after"),
+        node("repair", "bad", run_if="one_failed"),
+        node("never", "A", when="params.day == 'monday'"),
+        node("beside", "A", when="params.day == 'sunday' and results.A == 1"),
+        node("unneeded", "never"),
+        node("clean", "below", "unneeded", run_if="all_done"),
+        node("join", "repair", "beside", task=None),
+        params={"day": "sunday"},
+        parameters={"type": "object", "properties": {"day": {"type": "string"}}},
+    )
+    runs.work_off({"bad": FAILED})
+    assert runs.states(run) == {
+        "A": "succeeded",
+        "bad": "failed",
+        "after": "skipped: upstream_failed",
+        "below": "skipped: upstream_failed",
+        "repair": "succeeded",
+        "never": "skipped: condition",
+        "beside": "succeeded",
+        "unneeded": "skipped: rule",
+        "clean": "succeeded",
+        "join": "succeeded",
+    }
+    assert runs.run(run).state is RunState.FAILED
+
+
+def test_a_run_goes_on_while_anything_of_it_runs(runs: Runs) -> None:
+    run = runs.start(
+        node("fast"), node("slow"), node("both", "fast", "slow"), node("first", "fast", "slow", run_if="one_success")
+    )
+    runs.end("fast")
+    runs.end("first")
+    assert runs.run(run).state is RunState.RUNNING
+    runs.end("slow", outcome=FAILED)
+    assert runs.states(run)["both"] == "skipped: upstream_failed"
+    assert runs.run(run).state is RunState.FAILED
+    assert not runs.waiting(), "first went once"
+
+
+def test_a_failure_that_is_allowed_does_not_fail_the_run(runs: Runs) -> None:
+    run = runs.start(node("A", may_fail=True), node("B"))
+    runs.work_off({"A": FAILED})
+    assert runs.run(run).state is RunState.SUCCEEDED
+
+
+def test_a_map_makes_one_job_for_each_item_and_gives_a_list(runs: Runs) -> None:
+    run = runs.start(
+        node("split"),
+        node("each", params={"x": {"$item": True}, "n": {"$index": True}}, map={"$node": "split"}, parallel=2),
+        node("sum", params={"all": {"$node": "each"}, "whole": {"$node": "split"}}),
+    )
+    runs.end("split", result=b'["a","b","c"]')
+    assert {name: job.params for name, job in runs.waiting().items()} == {
+        "each[0]": {"x": "a", "n": 0},
+        "each[1]": {"x": "b", "n": 1},
+    }
+    runs.end("each[1]", result=b'"B"')
+    assert sorted(runs.waiting()) == ["each[0]", "each[2]"]
+    runs.end("each[2]", result=b'"C"')
+    runs.end("each[0]", result=b'"A"')
+    job = runs.waiting()["sum"]
+    link = Link(RunId(run), 3)
+    taker = Taker(link, '{"all":{"$node":"each"},"whole":{"$node":"split"}}', '{"nodes":{"each":2,"split":1}}')
+    found = runs.store.read(lambda tx: resolved(tx, {job.id: taker}))
+    assert found == {job.id: {"all": ["A", "B", "C"], "whole": ["a", "b", "c"]}}
+    runs.end("sum")
+    assert runs.run(run).state is RunState.SUCCEEDED
+
+
+def test_an_empty_map_succeeds_at_once_and_one_that_is_no_list_fails(runs: Runs) -> None:
+    run = runs.start(node("A"), node("none", map={"$node": "A"}), node("B", "none"))
+    runs.end("A", result=b"[]")
+    runs.end("B")
+    assert runs.run(run).state is RunState.SUCCEEDED
+    other = runs.start(node("A"), node("no", map={"$node": "A"}), node("B", "no"))
+    runs.end("A", result=b"7")
+    assert runs.states(other) == {"A": "succeeded", "no": "failed", "B": "skipped: upstream_failed"}
+    failed = runs.nodes(other)["no"].error
+    assert failed is not None
+    assert failed.type == "NotAList"
+
+
+def test_cancel_reaches_every_node_once(runs: Runs) -> None:
+    run = runs.start(
+        node("waits"),
+        node("runs"),
+        node("later", delay="1h"),
+        node("behind", "waits", "runs", "later"),
+        node("each", map=[1, 2, 3], parallel=1),
+        node("clean", "behind", run_if="all_done"),
+    )
+    running = runs.waiting()["runs"].id
+    runs.story.claim(running)
+    told = runs.cancel(run)
+    assert told.state is RunState.RUNNING
+    assert told.stop is Stop.CANCEL
+    assert not runs.waiting()
+    assert runs.job(run, "runs").cancel_requested
+    runs.story.end(running, Outcome.CANCELLED)
+    runs.errands()
+    assert list(runs.waiting()) == ["clean"], "what cleans up goes when the others have ended"
+    runs.end("clean")
+    assert runs.states(run) == dict.fromkeys(["waits", "runs", "later", "behind", "each"], "cancelled") | {
+        "clean": "succeeded"
+    }
+    assert runs.run(run).state is RunState.CANCELLED
+    with pytest.raises(IllegalState):
+        runs.cancel(run)
+
+
+def test_a_timeout_stops_a_run_and_an_ended_one_does_not_notice(runs: Runs) -> None:
+    done = runs.start(node("A"), timeout="1h")
+    runs.end("A")
+    late = runs.start(node("A"), node("B", "A"), timeout="10m")
+    runs.later(HOUR)
+    assert runs.run(done).state is RunState.SUCCEEDED
+    assert runs.run(done).stop is None
+    assert runs.run(late).state is RunState.FAILED
+    assert runs.run(late).stop is Stop.TIMEOUT
+
+
+def test_fail_fast_stops_what_does_not_depend_on_the_failure(runs: Runs) -> None:
+    run = runs.start(node("A"), node("bad"), node("long", "A"), node("B", "long"), on_failure="fail_fast")
+    runs.end("A")
+    runs.end("bad", outcome=FAILED)
+    assert not runs.waiting()
+    assert runs.states(run) == {"A": "succeeded", "bad": "failed", "long": "cancelled", "B": "cancelled"}
+    assert runs.run(run).state is RunState.FAILED
+
+
+@pytest.mark.parametrize("how", ["cancelled", "expired", "lost"])
+def test_however_a_job_ends_its_node_hears_of_it(runs: Runs, how: str) -> None:
+    run = runs.start(node("A", expires="1m" if how == "expired" else None), node("B", "A"))
+    job = runs.waiting()["A"].id
+    if how == "cancelled":
+        control_jobs.cancel(runs.store, job, actor="ann")
+    elif how == "expired":
+        runs.story.clock.forward(2 * MINUTE)
+        runs.story.expire()
+    else:
+        runs.story.claim(job)
+        runs.story.clock.forward(HOUR)
+        runs.story.lose_expired()
+    state = "cancelled" if how == "cancelled" else "failed"
+    assert runs.states(run) == {"A": state, "B": "skipped: upstream_failed"}
+    assert runs.run(run).state is (RunState.CANCELLED if how == "cancelled" else RunState.FAILED)
+
+
+def test_what_is_wide_goes_in_pieces_and_nothing_is_left_out(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advance, "BUDGET", 7)
+    names = [f"n{number}" for number in range(40)]
+    run = runs.start(
+        node("top"),
+        *(node(name, "top") for name in names),
+        node("each", "top", map=list(range(25))),
+        node("last", "each", *names),
+        node("bad", "top"),
+        *(node(f"x{number}", "bad") for number in range(20)),
+    )
+    went = runs.work_off({"bad": FAILED})
+    assert sorted(went) == sorted(["top", *names, *(f"each[{n}]" for n in range(25)), "bad", "last"])
+    assert runs.run(run).progress.skipped == 20
+    assert runs.run(run).state is RunState.FAILED
+
+
+def test_a_definition_is_stored_once_and_a_run_keeps_the_one_it_began_with(runs: Runs) -> None:
+    first, second = Workflow("w", (node("A"),)), Workflow("w", (node("A"), node("B", "A")))
+    assert workflows.put(runs.store, first, actor="ann").nodes == 1
+    run = control_runs.start(runs.store, RunRequest("w"), actor="client")
+    workflows.put(runs.store, second, actor="ann")
+    assert runs.run(run.id).hash != workflows.one(runs.store, "w").hash
+    assert control_runs.document(runs.store, run.id) == first
+    assert [one.name for one in workflows.listed(runs.store)] == ["w"]
+    assert workflows.put(runs.store, first, actor="ann").hash == runs.run(run.id).hash
+    assert len(control_runs.listed(runs.store, RunFilter(workflow="w", state="live")).items) == 1
+
+
+def test_what_can_not_be_is_refused_and_nothing_is_stored(runs: Runs) -> None:
+    with pytest.raises(InvalidWorkflow):
+        runs.start(node("A", "B"), node("B", "A"))
+    with pytest.raises(InvalidWorkflow):
+        runs.start(node("A", task="nobody"))
+    with pytest.raises(InvalidParameters):
+        runs.start(node("A"), params={"x": 1})
+    with pytest.raises(UnknownWorkflow):
+        control_runs.start(runs.store, RunRequest("nobody"), actor="client")
+    with pytest.raises(UnknownRun):
+        runs.run(4)
+    assert not control_runs.listed(runs.store, RunFilter()).items
+
+
+def test_a_job_of_a_run_is_not_retried_by_hand(runs: Runs) -> None:
+    runs.start(node("A"))
+    job = runs.waiting()["A"].id
+    runs.end("A", outcome=FAILED)
+    assert runs.story.state(job) is State.DEAD
+    with pytest.raises(IllegalState, match="resume"):
+        runs.story.retry(job)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
+from mainspring.clock import Instant, SystemClock, instant_text
 from mainspring.faults import FaultPoint
 from mainspring.store import Store
 from tests.api.serving import API, HandWorker, Serving, eventually
@@ -65,3 +67,32 @@ def test_a_sweep_that_raised_goes_on(start: Callable[..., Serving]) -> None:
     number = serving.submit(delay="10ms")["id"]
     assert eventually(lambda: serving.job(number)["state"] == "queued")
     assert serving.http.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "point", [FaultPoint.FIRE_AFTER_READ, FaultPoint.FIRE_BEFORE_COMMIT, FaultPoint.FIRE_AFTER_COMMIT]
+)
+def test_a_firing_that_was_cut_off_is_taken_over_by_another_server_once(
+    start: Callable[..., Serving], tmp_path: Path, point: FaultPoint
+) -> None:
+    serving = start()
+    declare(serving)
+    soon = SystemClock().now() + 1_500_000
+    names = [f"at-{number}" for number in range(5)]
+    for name in names:
+        body = {"name": name, "task": "echo", "at": instant_text(Instant(soon))}
+        assert serving.http.post(f"{API}/schedules", json=body).status_code == 201
+    assert serving.end() == 0
+    assert eventually(lambda: SystemClock().now() > soon)
+    dying = Serving(tmp_path, faults=f"{point}=kill@1")
+    assert dying.process.wait(30) == -9
+    other = start()
+
+    def fired() -> list[dict[str, Any]] | None:
+        ticks = [other.http.get(f"{API}/schedules/{name}/ticks").json()["items"] for name in names]
+        return [one for of in ticks for one in of] if all(ticks) else None
+
+    ticks = eventually(fired) or []
+    assert [tick["outcome"] for tick in ticks] == ["fired"] * 5
+    jobs = other.http.get(f"{API}/jobs").json()["items"]
+    assert sorted(job["id"] for job in jobs) == sorted(tick["job"] for tick in ticks)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mainspring import Context, JobDead, Mainspring, Retry, RetryAfter
+from mainspring import Context, JobDead, Mainspring, Retry, RetryAfter, cron, every
 from mainspring.domain.states import Cause, Outcome, State
 from mainspring.errors import WaitTimeout
 from mainspring.testing import Harness
@@ -325,3 +325,52 @@ async def test_async_tests_await_jobs_of_the_harness():
         assert await job.aresult() == "slept"
         h.run_until_idle()
         assert [event.target for event in h.events(job)] == [State.QUEUED, State.RUNNING, State.SUCCEEDED]
+
+
+def test_schedules_fire_as_time_goes_by_and_jobs_know_their_tick():
+    app = Mainspring("shop")
+    told = []
+
+    @app.task
+    def report(ctx: Context, kind: str) -> None:
+        assert ctx.tick is not None
+        told.append((kind, ctx.tick.scheduled, ctx.tick.previous, ctx.tick.last_success))
+
+    app.schedule("nightly", cron("30 2 * * *", tz="Europe/Berlin"), report, params={"kind": "night"})
+    with Harness(app, start="2026-03-27T12:00:00Z") as h:
+        h.advance("31d")
+        assert len(told) == 31
+        assert {job.state for job in h.jobs()} == {State.SUCCEEDED}
+    first, second = told[0][1], told[1][1]
+    assert (first.isoformat(), second.isoformat()) == ("2026-03-28T02:30:00+01:00", "2026-03-29T03:00:00+02:00")
+    assert told[0][2:] == (None, None)
+    assert told[1][2:] == (first, first)
+
+
+def test_a_tick_waits_for_the_job_before_it_in_virtual_time():
+    app = Mainspring("shop")
+
+    @app.task
+    async def slow() -> None:
+        await asyncio.sleep(90)
+
+    app.schedule("pulse", every("60s"), slow, overlap="buffer_all")
+    with Harness(app) as h:
+        h.advance("5m")
+        ticks = h.client.ticks("pulse").items
+        assert [tick.outcome for tick in reversed(ticks)] == ["fired", "fired", "fired", "waiting", "waiting"]
+        started = [job.started_at for job in h.jobs() if job.started_at is not None]
+        assert [round((later - earlier) / 1e6) for earlier, later in itertools.pairwise(started)] == [90, 90]
+
+
+def test_a_job_that_nobody_scheduled_has_no_tick():
+    app = Mainspring("shop")
+
+    @app.task
+    def plain(ctx: Context) -> bool:
+        return ctx.tick is None
+
+    with Harness(app) as h:
+        job = plain.submit()
+        h.run_until_idle()
+        assert job.result() is True

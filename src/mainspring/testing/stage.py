@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from mainspring.chance import SeededChance
 from mainspring.clock import DAY, Duration, Instant
 from mainspring.domain.task import Lodging
+from mainspring.engine.fire import Fire
 from mainspring.errors import WaitTimeout
 from mainspring.runner.running import here
-from mainspring.store import audit, workers
+from mainspring.store import audit, schedules, workers
 from mainspring.testing.coderunner import CodeRunner
 from mainspring.testing.desk import waits_for_news
 from mainspring.testing.image import fresh_store
@@ -54,6 +55,7 @@ class Stage:
         self._turns = threading.RLock()
         self._bell = self.store.work_bell.listen("harness")
         self.store.news_bell.enroll(NewsBell(self.loop))
+        self._fire = Fire(self.store, self.clock)
         self.worker = self._new_worker()
 
     def close(self) -> None:
@@ -118,6 +120,7 @@ class Stage:
         else:
             moments += [runner.wakes_at() for runner in self._runners()]
             moments.append(max(self.worker.wakes_at(), self.frozen_until))
+        moments.append(self._tick_due())
         return max(now, min(moments))
 
     def _steady(self) -> bool:
@@ -134,6 +137,11 @@ class Stage:
         soonest = min((at for at in (due, expiry) if at is not None), default=None)
         return NEVER if soonest is None else Duration(self.clock.monotonic() + max(0, soonest - now))
 
+    def _tick_due(self) -> Duration:
+        """When a schedule next has a tick to decide."""
+        at = self.store.read(schedules.soonest)
+        return NEVER if at is None else Duration(self.clock.monotonic() + max(0, at - self.clock.now()))
+
     def _pass(self, length: Duration) -> None:
         """Time goes by; where turns were left out, a look and the renewals are due at its end."""
         if length <= 0:
@@ -149,6 +157,9 @@ class Stage:
     def _act(self) -> None:
         """One turn of whoever wants it now: runners and their code first, as they are faster than a commit."""
         now = self.clock.monotonic()
+        if self._tick_due() <= now:
+            self._fire.turn()
+            return
         for runner in self._runners():
             if runner.wakes_at() <= now:
                 runner.act()
@@ -157,6 +168,7 @@ class Stage:
             self.loop.spin()
         elif max(self.worker.wakes_at(), self.frozen_until) <= now:
             self.worker.act()
+            self._fire.turn()  # what waited for a job to end
 
     def _runners(self) -> list[Runner]:
         return list(self.worker.runners.values())

@@ -87,14 +87,14 @@ class Clients:
         while not over.is_set():
             url = f"http://127.0.0.1:{chance.pick(ports)}/api/v1/jobs"
             try:
-                with urlopen(Request(url, document, headers), timeout=5) as answer:
+                with urlopen(Request(url, document, headers), timeout=10) as answer:
                     return (int(json.load(answer)["id"]),)
             except HTTPError as error:
                 self.counts[f"server: {error.code}"] += 1
                 if error.code < 500:
                     raise
-            except (OSError, HTTPException, ValueError):  # gone, silent, or cut off amid its answer
-                self.counts["server: none"] += 1
+            except (OSError, HTTPException, ValueError) as error:  # gone, silent, or cut off amid its answer
+                self.counts[f"server: {type(getattr(error, 'reason', error)).__name__}"] += 1
             over.wait(0.2)
         return ()
 

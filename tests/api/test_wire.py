@@ -46,6 +46,7 @@ def test_a_job() -> None:
         "progress": {"done": 1},
         "run": None,
         "node": None,
+        "item": None,
     }
 
 

@@ -128,6 +128,7 @@ def test_a_map_makes_one_job_for_each_item_and_gives_a_list(runs: Runs) -> None:
     taker = Taker(link, '{"all":{"$node":"each"},"whole":{"$node":"split"}}', '{"nodes":{"each":2,"split":1}}')
     found = runs.store.read(lambda tx: resolved(tx, {job.id: taker}))
     assert found == {job.id: {"all": ["A", "B", "C"], "whole": ["a", "b", "c"]}}
+    assert runs.story.job(job.id).params == found[job.id], "as it is shown"
     runs.end("sum")
     assert runs.run(run).state is RunState.SUCCEEDED
 

@@ -105,16 +105,24 @@ PLATFORM = (
     Command("draw", "mainspring.cli.draw:draw", "Check a workflow file and show its graph.", " FILE"),
     Command("export", "mainspring.cli.export:export", "Write out all jobs or events, a line each.", " jobs|events"),
 )
-GROUPS = (("Run it", RUNNING), ("Jobs", JOBS), ("Schedules", SCHEDULES), ("Platform", PLATFORM))
+WORKFLOWS = (
+    Command("workflows", "mainspring.cli.runs:workflows", "List the workflows that are known."),
+    Command("run", "mainspring.cli.runs:run", "Start a run of a workflow.", " NAME|FILE [name=value ...]"),
+    Command("runs", "mainspring.cli.runs:runs", "List runs, newest first."),
+    Command("run-show", "mainspring.cli.runs:run_show", "Show a run and its nodes.", " ID"),
+    Command("run-cancel", "mainspring.cli.runs:run_cancel", "Cancel a run with all of its nodes.", " ID"),
+)
+GROUPS = (
+    ("Run it", RUNNING),
+    ("Jobs", JOBS),
+    ("Workflows", WORKFLOWS),
+    ("Schedules", SCHEDULES),
+    ("Platform", PLATFORM),
+)
 COMMANDS = {command.name: command for _, commands in GROUPS for command in commands}
 
 LATER = frozenset(
     {
-        "workflows",
-        "run",
-        "runs",
-        "run-show",
-        "run-cancel",
         "resume",
         "restart",
         "config",

@@ -21,7 +21,7 @@ from mainspring.domain.worker import Worker
 
 
 def job_wire(job: Job) -> dict[str, Any]:
-    """A job. ``run`` and ``node`` are null until workflows are built."""
+    """A job. ``run`` and ``node`` are of a workflow's job."""
     return {
         "id": job.id,
         "task": job.task,
@@ -46,8 +46,9 @@ def job_wire(job: Job) -> dict[str, Any]:
         "timeout": job.timeout,
         "cancel_requested": job.cancel_requested,
         "parent": job.parent,
-        "run": None,
-        "node": None,
+        "run": job.run,
+        "node": job.node,
+        "item": job.item,
         "replay_of": job.replay_of,
         "replayed_by": job.replayed_by,
     }

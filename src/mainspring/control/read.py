@@ -16,6 +16,7 @@ from mainspring.domain.task import Task
 from mainspring.domain.worker import Worker
 from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownTask, near
 from mainspring.store import Store, Transaction, catalog, events, jobs, workers
+from mainspring.transitions import inputs
 
 MOST = 1000
 """Jobs on one page."""
@@ -26,10 +27,16 @@ MOST_LINES = 10_000
 
 def job(store: Store, number: int) -> Job:
     """One job. Raises UnknownJob."""
-    found = store.read(lambda tx: jobs.job(tx, storable(number)))
+    return store.read(lambda tx: _shown(tx, number))
+
+
+def _shown(tx: Transaction, number: int) -> Job:
+    """A job; one of a run with what its parameters take from there."""
+    found = jobs.job(tx, storable(number))
     if found is None:
         raise UnknownJob(number)
-    return found
+    params = None if found.run is None else inputs.shown(tx, found.id)
+    return found if params is None else structs.replace(found, params=params)
 
 
 def listed(store: Store, wanted: JobFilter) -> JobPage:

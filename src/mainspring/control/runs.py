@@ -16,7 +16,15 @@ from mainspring.domain.node_states import NodeCause
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest
 from mainspring.domain.workflow import Workflow
-from mainspring.errors import IllegalState, InvalidCursor, InvalidInput, InvalidParameters, UnknownRun, UnknownWorkflow
+from mainspring.errors import (
+    IllegalState,
+    InvalidCursor,
+    InvalidInput,
+    InvalidParameters,
+    NotYetSupported,
+    UnknownRun,
+    UnknownWorkflow,
+)
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, rows, runs, workflows
 from mainspring.store.runs import Errand, Happened, RunBirth
@@ -34,6 +42,8 @@ def start(store: Store, request: RunRequest, *, actor: str, parent: JobId | None
     Raises UnknownWorkflow, InvalidWorkflow, InvalidParameters, PayloadTooLarge.
     """
     version, header = _definition(store, request.workflow)
+    if header.parallel is not None:
+        raise NotYetSupported("parallel of a workflow")
     params = checked_params(header, request.params)
     tags = rows.text(request.tags) if request.tags else None
 

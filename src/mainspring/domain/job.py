@@ -77,8 +77,8 @@ class Job(msgspec.Struct, frozen=True):
     """A job as questions answer it. Times are instants; ``result`` and ``params`` are parsed JSON.
 
     ``attempt`` is the number of the last claimed attempt (0 before the first). ``error`` is the failure of the end,
-    or of the last attempt while it is retried. ``run``, ``node`` and ``item`` are of a workflow's job; ``wants``: what
-    its parameters take from the run.
+    or of the last attempt while it is retried. ``run``, ``node`` and ``item`` are of a
+    workflow's job.
     """
 
     id: JobId
@@ -109,7 +109,6 @@ class Job(msgspec.Struct, frozen=True):
     run: RunId | None = None
     node: str | None = None
     item: int | None = None
-    wants: Any = None
 
 
 class JobFilter(msgspec.Struct, frozen=True, omit_defaults=True):

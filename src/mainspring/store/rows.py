@@ -34,7 +34,7 @@ _task = msgspec.json.Decoder(Task)
 _JOB = (
     *("id", "task", "state", "queue", "priority", "params", "result", "failure", "attempt", "policy", "due", "created"),
     *("started", "finished", "expires", "worker", "tags", "meta", "parent", "replay_of", "replayed_by"),
-    *("cancel_requested", "details", "run", "node", "item", "wants"),
+    *("cancel_requested", "details", "run", "node", "item"),
 )
 _EVENT = ("seq", "job", "at", "cause", "source", "target", "attempt", "actor", "detail")
 _WAITING = ("job", "lane", "priority", "attempt", "since")
@@ -151,6 +151,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/take_ids": ("id",),
     "job/tally": ("charge", "attempts"),
     "job/unfinished_descendants": ("id",),
+    "job/wants": ("run", "node", "item", "params", "wants"),
     "job/where": ("state", "attempt"),
     "key/after": ("job", "spent"),
     "key/lock": ("key",),
@@ -340,7 +341,7 @@ def job(row: Row) -> Job:
     """A row of ``job/one`` or of a list."""
     (id_, task_, state, queue, priority, params, result, failed, number, document, due, created, *rest) = row
     (started, finished, expires, worker_, tags, meta, parent, replay_of, replayed_by, cancel, details, *linked) = rest
-    run, node, item, wants = linked
+    run, node, item = linked
     retried = policy(document).document
     return Job(
         id=id_,
@@ -371,7 +372,6 @@ def job(row: Row) -> Job:
         run=run,
         node=node,
         item=item,
-        wants=shown(wants),
     )
 
 

@@ -10,6 +10,7 @@ from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.job import Link
 from mainspring.domain.joins import Needs, NodeState, Reason, RunState, Stop, Tally, run_state
 from mainspring.domain.node_states import NodeCause
+from mainspring.domain.references import found as references_in
 from mainspring.domain.run import NodeJob, Run, RunEvent, RunFilter, RunNode
 from mainspring.domain.workflow import Node
 from mainspring.store import rows
@@ -423,6 +424,14 @@ def nodes(tx: Transaction, run: int, after: int, limit: int, most_jobs: int) -> 
     return [_node(row, jobs.get(row[0], [])) for row in found]
 
 
+def _read_by(node: Node) -> list[str]:
+    """The nodes whose results it takes, which it waits for without saying so."""
+    taken = [
+        one.name for value in (node.params, node.map) for _, one in references_in(value, "") if one.kind == "$node"
+    ]
+    return list(dict.fromkeys(taken))
+
+
 def _node(row: rows.Row, jobs: list[NodeJob]) -> RunNode:
     number, name, state, reason, at, finished, items, _, succeeded, failed, cancelled, origin, failure, text, _ = row
     node = rows.decode(text, type=Node)
@@ -432,7 +441,7 @@ def _node(row: rows.Row, jobs: list[NodeJob]) -> RunNode:
         task=node.task,
         workflow=node.workflow,
         state=NodeState(state),
-        needs=list(node.needs),
+        needs=[*node.needs, *(name for name in _read_by(node) if name not in node.needs)],
         reason=None if reason is None else Reason(reason),
         left_at=at,
         started_at=min((job.started_at for job in jobs if job.started_at is not None), default=None),

@@ -325,6 +325,9 @@ class Wave:
         wants = _at_once(one)
         if node.when is not None and wants is not None and not holds(parse(node.when), sources.facts(run, wants)):
             self._leave(one.key, NodeState.SKIPPED, Reason.CONDITION)
+        elif node.workflow is not None:
+            text = "nested workflows are not run yet; put the nodes of it into this one"
+            raise Refused(Failure("NotYetSupported", text))
         elif node.task is None:
             self._leave(one.key, NodeState.SUCCEEDED)
         elif node.map is None:

@@ -92,6 +92,16 @@ class Taker(NamedTuple):
     wants: str
 
 
+def shown(tx: Transaction, job: JobId) -> Any:
+    """The parameters of a job with what they take from its run; None where they take nothing, or it can't be had."""
+    found = tx.row("job/wants", job=job)
+    if found is None:
+        return None
+    run, node, item, params, wants = found
+    told = resolved(tx, {job: Taker(Link(run, node, item), params, wants)})[job]
+    return None if isinstance(told, UnresolvedReference) else told
+
+
 def resolved(tx: Transaction, takers: Mapping[JobId, Taker]) -> dict[JobId, Any]:
     """The parameters of these jobs with what their references stand for; where that can't be, the error."""
     if not takers:

@@ -1,0 +1,170 @@
+"""``mainspring workflows``, ``run``, ``runs``, ``run-show``, ``run-cancel``: DAGs and their executions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from mainspring.cli import access as of
+from mainspring.cli import looks, show, values
+from mainspring.cli.access import Access, option
+from mainspring.client import Client
+from mainspring.client.run_wire import node_wire, run_wire, workflow_wire
+from mainspring.clock import SECOND, Duration, SystemClock, length_text
+from mainspring.domain.joins import RunState
+from mainspring.domain.pictures.layered import layered
+from mainspring.domain.pictures.seen import Seen
+from mainspring.domain.run import Run, RunFilter, RunNode, RunRequest
+from mainspring.domain.task import Executor, Task
+from mainspring.domain.workflow import Workflow
+from mainspring.errors import InvalidInput
+from mainspring.importers import written
+
+Number = Annotated[int, Parameter(name="ID", help="The run's number.")]
+_PAGE = 1_000
+
+
+def workflows(*, access: Access = of.DEFAULT) -> int:
+    """List the workflows that are known by name."""
+    with access.client() as client:
+        found = client.workflows()
+    if access.json:
+        show.as_json([workflow_wire(one) for one in found])
+        return 0
+    now = SystemClock().now()
+    rows = [(one.name, f"{one.nodes:,}", one.hash[:12], looks.age(now, one.changed_at)) for one in found]
+    show.table(("WORKFLOW", "NODES", "VERSION", "CHANGED"), rows, empty="No workflows yet.", right=(1,))
+    return 0
+
+
+def run(
+    what: Annotated[str, Parameter(name="NAME|FILE", help="A workflow by name, or a document, YAML or JSON.")],
+    /,
+    *words: Annotated[str, Parameter(name="name=value", help="Parameters, read by the workflow's schema.")],
+    params: Annotated[
+        str | None, option("All parameters as a JSON object, or @FILE (@- reads standard input).", "JSON")
+    ] = None,
+    wait: Annotated[bool, option("Show its progress until it has ended; exit status 1 unless it succeeds.")] = False,
+    access: Access = of.DEFAULT,
+) -> int:
+    """Start a run. Its number is printed once it is stored durably."""
+    with access.client(make=True) as client:
+        document = _document(client, what)
+        given = values.params_of(_as_task(document), words, params)
+        named = document if Path(what).is_file() else what
+        started = client.start_run(RunRequest(named, given))
+        with show.done(f"run {started.id} is stored all the same."):
+            ended = _followed(client, started.id, quiet=access.json) if wait else started
+            if access.json:
+                show.as_json(run_wire(ended))
+            else:
+                show.line(_line(ended))
+    return 0 if not wait or ended.state is RunState.SUCCEEDED else 1
+
+
+def runs(
+    *,
+    workflow: Annotated[str | None, option("Only of this workflow.", "NAME")] = None,
+    state: Annotated[str | None, option("Only in this state; live: all that have not ended.", "STATE")] = None,
+    limit: Annotated[int, option("At most so many; the default is 50.", "N")] = 50,
+    access: Access = of.DEFAULT,
+) -> int:
+    """List runs, newest first."""
+    with access.client() as client:
+        found = client.runs(RunFilter(workflow=workflow, state=state, limit=limit)).items
+    if access.json:
+        show.as_json([run_wire(one) for one in found])
+        return 0
+    now = SystemClock().now()
+    rows = [(str(one.id), one.workflow, one.state.value, _counts(one), looks.age(now, one.created_at)) for one in found]
+    show.table(("RUN", "WORKFLOW", "STATE", "NODES", "STARTED"), rows, empty="No runs match.")
+    return 0
+
+
+def run_show(number: Number, /, *, access: Access = of.DEFAULT) -> int:
+    """Show a run: its nodes in layers with states and lengths, and the critical path."""
+    with access.client() as client:
+        found, nodes = client.run(number), _nodes(client, number)
+    if access.json:
+        show.as_json(run_wire(found) | {"nodes": [node_wire(one) for one in nodes]})
+        return 0
+    show.line(_line(found))
+    for row in layered([_seen(one) for one in nodes], SystemClock().now()):
+        show.line(row.text)
+    return 0
+
+
+def run_cancel(number: Number, /, *, access: Access = of.DEFAULT) -> int:
+    """Cancel a run: what waits never goes, what runs is asked to stop."""
+    with access.client(actor=of.operator()) as client:
+        found = client.cancel_run(number)
+    with show.done(_line(found)):
+        show.as_json(run_wire(found)) if access.json else show.line(_line(found))
+    return 0
+
+
+def _document(client: Client, what: str) -> Workflow:
+    file = Path(what)
+    if not file.is_file():
+        return client.workflow(what).document
+    try:
+        return written.read(file.read_text(encoding="utf-8"), file.name)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{file} can't be read: {error}.", remedy="Give a file in UTF-8.", field="FILE") from error
+
+
+def _as_task(document: Workflow) -> Task:
+    """Its parameters are read as those of a task are."""
+    return Task(document.name, "", Executor.ASYNC, queue="", schema=document.schema, retry={}, code_hash="")
+
+
+def _followed(client: Client, number: int, *, quiet: bool) -> Run:
+    """Wait for the end; a line on standard error whenever something has moved."""
+    client.await_news(Duration(0))
+    told = ""
+    while True:
+        found = client.run(number)
+        text = f"run {number} {found.state.value}: {_counts(found)}"
+        if text != told and not quiet:
+            show.note(text)
+        told = text
+        if found.done:
+            return found
+        client.await_news(SECOND)
+
+
+def _line(found: Run) -> str:
+    length = "" if found.finished_at is None else f" in {length_text(Duration(found.finished_at - found.created_at))}"
+    why = "" if found.stop is None else f" (told to stop: {found.stop.value})"
+    return f"run {found.id} {found.state.value}{length}: {found.workflow}, {_counts(found)}{why}"
+
+
+def _counts(found: Run) -> str:
+    """``12 of 40 nodes: 10 succeeded, 2 failed``."""
+    tally = found.progress
+    parts = [f"{count:,} {name}" for name, count in tally._asdict().items() if count and name != "waiting"]
+    over = found.nodes - tally.waiting - tally.active
+    return f"{over:,} of {looks.counted(found.nodes, 'node')}" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _nodes(client: Client, number: int) -> list[RunNode]:
+    found: list[RunNode] = []
+    while page := client.run_nodes(number, after=found[-1].number if found else 0, limit=_PAGE):
+        found += page
+    return found
+
+
+def _seen(node: RunNode) -> Seen:
+    return Seen(
+        node.name,
+        tuple(node.needs),
+        node.task or node.workflow or "",
+        node.state,
+        node.reason or "",
+        node.started_at or node.left_at,
+        node.finished_at,
+        node.items,
+        node.items_ended,
+    )

@@ -1,0 +1,68 @@
+"""The wire forms of workflows, runs and their nodes, as REST answers and ``--json`` prints them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from mainspring.client.wire import failure_wire
+from mainspring.clock import Instant, instant_text
+from mainspring.domain.run import Run, RunNode, WorkflowShown
+
+
+def workflow_wire(shown: WorkflowShown) -> dict[str, Any]:
+    """A workflow. ``definition``: where only it was asked for, whole; in a list without its nodes."""
+    return {
+        "name": shown.name,
+        "hash": shown.hash,
+        "nodes": shown.nodes,
+        "changed_at": instant_text(shown.changed_at),
+        "definition": msgspec.to_builtins(shown.document),
+    }
+
+
+def run_wire(run: Run) -> dict[str, Any]:
+    """A run; ``progress`` counts its nodes by state."""
+    return {
+        "id": run.id,
+        "workflow": run.workflow,
+        "hash": run.hash,
+        "state": run.state.value,
+        "params": run.params,
+        "result": run.result,
+        "nodes": run.nodes,
+        "progress": run.progress._asdict(),
+        "created_at": instant_text(run.created_at),
+        "finished_at": _time(run.finished_at),
+        "deadline": _time(run.deadline),
+        "stop": None if run.stop is None else run.stop.value,
+        "stop_by": run.stop_by,
+        "parent": run.parent,
+        "parent_run": run.parent_run,
+        "replay_of": run.replay_of,
+        "replayed_by": run.replayed_by,
+        "tags": run.tags,
+    }
+
+
+def node_wire(node: RunNode) -> dict[str, Any]:
+    """A node of a run."""
+    return {
+        "name": node.name,
+        "task": node.task,
+        "workflow": node.workflow,
+        "state": node.state.value,
+        "reason": None if node.reason is None else node.reason.value,
+        "needs": node.needs,
+        "items": node.items,
+        "items_ended": node.items_ended,
+        "jobs": [job.id for job in node.jobs],
+        "started_at": _time(node.started_at),
+        "finished_at": _time(node.finished_at),
+        "error": failure_wire(node.error),
+    }
+
+
+def _time(moment: Instant | None) -> str | None:
+    return None if moment is None else instant_text(moment)

@@ -1,0 +1,63 @@
+"""The commands of runs, on a real database without a worker: started, listed, shown, cancelled, refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mainspring.client.direct import connect
+from mainspring.domain.task import Catalog, Executor, Task
+from tests.processes.commands import CommandLine
+
+TEXT = """\
+name: daily
+parameters: {type: object, properties: {day: {type: string}}, required: [day]}
+nodes:
+  - {name: raw, task: step, params: {day: {$param: day}}}
+  - {name: load, task: step, params: {from: {$node: raw}}}
+"""
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    line = CommandLine(tmp_path, monkeypatch, capsys)
+    client = connect("sqlite:///.mainspring/mainspring.db")
+    client.declare(
+        Catalog(
+            "shop", "1", (Task("shop.step", "shop", Executor.ASYNC, "shop", {"type": "object"}, {}, code_hash="1"),)
+        )
+    )
+    client.close()
+    (tmp_path / "daily.yaml").write_text(TEXT)
+    return line
+
+
+def test_a_run_is_started_shown_listed_and_cancelled(cli: CommandLine) -> None:
+    started = cli("run", "daily.yaml", "day=monday", "--json")
+    assert started.status == 0
+    run = started.answer
+    assert (run["state"], run["params"], run["nodes"]) == ("running", {"day": "monday"}, 2)
+    number = str(run["id"])
+    assert [one["id"] for one in cli("runs", "--json").answer] == [run["id"]]
+    nodes = {one["name"]: one for one in cli("run-show", number, "--json").answer["nodes"]}
+    assert (nodes["raw"]["state"], nodes["load"]["state"], nodes["load"]["needs"]) == ("active", "waiting", ["raw"])
+    (job,) = nodes["raw"]["jobs"]
+    shown = cli("job", str(job), "--json").answer
+    assert (shown["run"], shown["node"]) == (run["id"], "raw")
+    assert "> raw" in cli("run-show", number).out
+    cancelled = cli("run-cancel", number, "--json")
+    assert (cancelled.status, cancelled.answer["state"], cancelled.answer["stop"]) == (0, "cancelled", "cancel")
+    assert cli("run-cancel", number).status == 4
+    assert cli("jobs", "--state", "cancelled", "--count", "--json").answer == {"count": 1}
+
+
+def test_what_can_not_be_run_is_refused(cli: CommandLine) -> None:
+    assert cli("run", "nobody").status == 3
+    assert cli("run-show", "7").status == 3
+    assert cli("run", "daily.yaml").status == 4
+    (cli.folder / "bad.yaml").write_text(TEXT.replace("task: step, params: {from", "task: nope, params: {from"))
+    said = cli("run", "bad.yaml", "day=x")
+    assert said.status == 4
+    assert "nope" in said.err
+    assert cli("runs", "--json").answer == []

@@ -1,20 +1,19 @@
-"""Declarations: an app's tasks and schedules become known to the platform."""
+"""Declarations: an app's tasks, workflows and schedules become known to the platform."""
 
 from __future__ import annotations
 
 from mainspring.domain.task import Catalog
-from mainspring.errors import InvalidSchedule
 from mainspring.store import Store
 from mainspring.transitions import declared as apps
 
 
 def declare(store: Store, declared: Catalog) -> None:
-    """Record an app's tasks and schedules; nothing is written when they are recorded already.
+    """Record an app's tasks, workflows and schedules; nothing is written when they are recorded already.
 
-    Raises InvalidSchedule for a schedule whose name the code of another app has.
+    Raises InvalidSchedule for a schedule whose name the code of another app has, InvalidWorkflow for one that can't be.
     """
     if store.read(lambda tx: apps.known(tx, declared)):
         return
     refused = store.write(lambda tx: apps.declare(tx, declared, whole=False))
     if refused:
-        raise InvalidSchedule(" ".join(refused), field="name")
+        raise refused[0]

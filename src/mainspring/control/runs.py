@@ -9,7 +9,7 @@ import msgspec
 
 from mainspring.clock import Instant, duration
 from mainspring.control.read import storable
-from mainspring.control.workflows import kept
+from mainspring.control.workflows import kept, named
 from mainspring.domain.ids import LARGEST, JobId, RunId
 from mainspring.domain.joins import RunState, Stop
 from mainspring.domain.node_states import NodeCause
@@ -23,7 +23,6 @@ from mainspring.errors import (
     InvalidParameters,
     NotYetSupported,
     UnknownRun,
-    UnknownWorkflow,
 )
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, rows, runs, workflows
@@ -78,9 +77,7 @@ def _definition(store: Store, given: str | Workflow) -> tuple[int, Workflow]:
         return kept(store, given), given
 
     def look(tx: Transaction) -> tuple[int, Workflow]:
-        found = workflows.one(tx, given)
-        if found is None:
-            raise UnknownWorkflow(given, [one.name for one in workflows.every(tx)])
+        found = named(tx, given)
         return found.version, msgspec.json.decode(found.header, type=Workflow)
 
     return store.read(look)

@@ -30,7 +30,7 @@ def put(store: Store, document: Workflow, *, actor: str) -> WorkflowShown:
 
     def work(tx: Transaction) -> Named:
         workflows.name(tx, document.name, version)
-        return _named(tx, document.name)
+        return named(tx, document.name)
 
     return _shown(store.write(work), document)
 
@@ -39,7 +39,7 @@ def one(store: Store, name: str) -> WorkflowShown:
     """What a name stands for, with its nodes. Raises UnknownWorkflow."""
 
     def look(tx: Transaction) -> tuple[Named, Workflow]:
-        found = _named(tx, name)
+        found = named(tx, name)
         return found, workflows.document(tx, found.version)
 
     return _shown(*store.read(look))
@@ -52,15 +52,8 @@ def listed(store: Store) -> list[WorkflowShown]:
 
 def checked(store: Store, document: Workflow) -> Graph:
     """A document against what is known here. Raises InvalidWorkflow, PayloadTooLarge."""
-    tasks, names = store.read(lambda tx: (_callable(tx), [found.name for found in workflows.every(tx)]))
+    tasks, names = store.read(lambda tx: (catalog.callable_names(tx), [found.name for found in workflows.every(tx)]))
     return compiled(document, tasks=tasks, known=lambda: tasks, workflows={*names, document.name})
-
-
-def _callable(tx: Transaction) -> set[str]:
-    """Full names of tasks, and the short ones that are unique."""
-    full = catalog.names(tx)
-    short = [name.rpartition(".")[2] for name in full]
-    return {*full, *(name for name in short if short.count(name) == 1)}
 
 
 def kept(store: Store, document: Workflow) -> int:
@@ -107,10 +100,15 @@ def _batches(values: Iterator[T], size: int) -> Iterator[list[T]]:
         yield some
 
 
-def _named(tx: Transaction, name: str) -> Named:
+def named(tx: Transaction, name: str) -> Named:
+    """What a full name, or a short one that is unique, stands for. Raises UnknownWorkflow."""
     found = workflows.one(tx, name)
     if found is None:
-        raise UnknownWorkflow(name, [one.name for one in workflows.every(tx)])
+        every = workflows.every(tx)
+        several = [one for one in every if one.name.rpartition(".")[2] == name]
+        if len(several) != 1:
+            raise UnknownWorkflow(name, [one.name for one in every])
+        found = several[0]
     return found
 
 

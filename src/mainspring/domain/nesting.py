@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidWorkflow
 
 DEEPEST = 20
 """Levels of nested workflows."""
+
+
+def nested_first(documents: Iterable[Workflow]) -> list[Workflow]:
+    """The documents, each behind those of them that it nests; what nests itself comes last, for checks to find."""
+    left = {document.name: document for document in documents}
+    ordered: list[Workflow] = []
+    while left:
+        free = [one for one in left.values() if not any(node.workflow in left for node in one.nodes)]
+        ordered += free or left.values()
+        left = {name: one for name, one in left.items() if free and one not in free}
+    return ordered
 
 
 def check_nesting(document: Workflow, lookup: Callable[[str], Workflow | None]) -> None:

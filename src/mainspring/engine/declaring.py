@@ -12,4 +12,4 @@ from mainspring.transitions.declared import declare
 def report(tx: Transaction, declared: Catalog, say: Callable[[str], object]) -> None:
     """Record all tasks and schedules of an app. ``say`` is told what was not taken, for the worker's log."""
     for refused in declare(tx, declared, whole=True):
-        say(refused)
+        say(str(refused))

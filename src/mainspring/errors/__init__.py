@@ -24,6 +24,7 @@ MainspringError
 ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
 ├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
 ├─ JobNotSucceeded         409  exit 1   JobDead  JobCancelled: what ``job.result()`` raises
+├─ RunNotSucceeded         409  exit 1   what ``run.result()`` raises
 ├─ ConditionFailed         409  exit 1   UnresolvedReference: why a node of a run failed without a job
 └─ WaitTimeout             504  exit 1   the job is not done yet; it goes on
 ``code`` is stable; docs/reference/errors.md lists every one
@@ -66,6 +67,7 @@ from mainspring.errors.outcomes import (
     JobNotSucceeded,
     OutputFailed,
     ProtocolViolation,
+    RunNotSucceeded,
     UnresolvedReference,
     WaitTimeout,
 )
@@ -166,6 +168,7 @@ __all__ = [
     "ReplayLive",
     "RequestTimeout",
     "RoleTooLow",
+    "RunNotSucceeded",
     "SchemaTooNew",
     "SchemaTooOld",
     "StoreBusy",

@@ -48,6 +48,13 @@ class JobCancelled(JobNotSucceeded):
     code = "job_cancelled"
 
 
+class RunNotSucceeded(MainspringError):
+    """What ``run.result()`` raises when the run failed or was cancelled; names nodes that failed."""
+
+    code = "run_not_succeeded"
+    http_status = 409
+
+
 class ConditionFailed(MainspringError):
     """The condition of a node can't be answered with what is there; the node fails."""
 

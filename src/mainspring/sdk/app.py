@@ -27,6 +27,7 @@ from mainspring.sdk.events import stream, stream_async
 from mainspring.sdk.fingerprint import code_hash, combined
 from mainspring.sdk.handle import Handle
 from mainspring.sdk.options import CommandOptions, TaskOptions, declared, refuse_others
+from mainspring.sdk.run import RunHandle
 from mainspring.sdk.schedules import ScheduleOptions, declared_schedule
 from mainspring.sdk.signature import from_types
 from mainspring.sdk.task import Clients, RegisteredTask
@@ -183,7 +184,7 @@ class Mainspring:
         refuse_others(options, WorkflowOptions.__optional_keys__, "A workflow")
         short = checked_name(options.get("name", function.__name__), "Workflow")
         place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
-        return self._add_workflow(short, drawn(function, f"{self.name}.{short}", options, place))
+        return self._add_workflow(short, drawn(function, f"{self.name}.{short}", options, place, self._clients))
 
     def add(self, workflow: Workflow) -> RegisteredWorkflow[Any]:
         """Make a written workflow one of this app's. Short names of its tasks are those of this app where it has them.
@@ -191,7 +192,8 @@ class Mainspring:
         Add it behind the tasks that it names. Raises InvalidTask for a name that the app has already.
         """
         short = workflow.document.name
-        return self._add_workflow(short, adopted(workflow, self.name, self._tasks, self._workflows, _caller()))
+        added = adopted(workflow, self.name, self._tasks, self._workflows, place=_caller(), clients=self._clients)
+        return self._add_workflow(short, added)
 
     def _add_workflow(self, short: str, workflow: RegisteredWorkflow[Any]) -> RegisteredWorkflow[Any]:
         there = self._workflows.get(short)
@@ -283,6 +285,10 @@ class Mainspring:
     async def ajob(self, id: int) -> Handle[Any]:  # noqa: A002
         """``job`` for async code."""
         return await in_thread(self.job, id)
+
+    def run(self, id: int) -> RunHandle:  # noqa: A002 - the word of the contract
+        """The handle of a run, of this app or any other. Raises UnknownRun."""
+        return RunHandle(self.client, self.client().run(id))
 
     def events(
         self, kinds: Sequence[str] | None = None, after: int | None = None, *, follow: bool = True

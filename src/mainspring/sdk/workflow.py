@@ -13,13 +13,17 @@ from mainspring.domain import workflow as domain
 from mainspring.domain.graph import compiled
 from mainspring.domain.joins import Rule
 from mainspring.domain.retry import Retry
+from mainspring.domain.run import RunRequest
 from mainspring.domain.task import checked_name
 from mainspring.domain.workflow import OnFailure
 from mainspring.errors import InvalidOption, near
 from mainspring.sdk.binding import Parameter, Parameters
 from mainspring.sdk.drawing import NodeCall, Output, StandIn, drawing, node_fields, plain
 from mainspring.sdk.options import Length
+from mainspring.sdk.run import RunHandle
 from mainspring.sdk.signature import from_function, from_types
+from mainspring.sdk.task import Clients
+from mainspring.sdk.waiting import in_thread
 
 P = ParamSpec("P")
 
@@ -138,7 +142,10 @@ class Workflow:
 class RegisteredWorkflow(Generic[P]):
     """A workflow of an app. ``name``: the full name; ``place``: where it was declared."""
 
-    def __init__(self, name: str, place: str, parameters: Parameters, draw: Callable[[], domain.Workflow]) -> None:
+    def __init__(
+        self, name: str, place: str, parameters: Parameters, draw: Callable[[], domain.Workflow], clients: Clients
+    ) -> None:
+        self._clients = clients
         self.name = name
         self.place = place
         self._parameters = parameters
@@ -160,6 +167,15 @@ class RegisteredWorkflow(Generic[P]):
         """Arguments as parameters by name. Raises InvalidParameters."""
         return self._parameters.named(args, kwargs, item)
 
+    def submit(self, *args: P.args, **kwargs: P.kwargs) -> RunHandle:
+        """Begin a run, and return once it is stored for good. Raises InvalidParameters, InvalidWorkflow, StoreError."""
+        request = RunRequest(self.name, self._parameters.bind(args, kwargs))
+        return RunHandle(self._clients.asking, self._clients.submitting().start_run(request))
+
+    async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> RunHandle:
+        """``submit`` for async code."""
+        return await in_thread(self.submit, *args, **kwargs)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Output:
         """Inside another workflow: a node that nests this one."""
         return NodeCall(self, {})(*args, **kwargs)
@@ -174,7 +190,7 @@ class RegisteredWorkflow(Generic[P]):
 
 
 def drawn(
-    function: Callable[..., Any], full_name: str, options: Mapping[str, Any], place: str
+    function: Callable[..., Any], full_name: str, options: Mapping[str, Any], place: str, clients: Clients
 ) -> RegisteredWorkflow[Any]:
     """The workflow that a function draws. Raises InvalidTask for a signature that can't be; InvalidOption."""
     fields = _whole_fields(
@@ -196,11 +212,11 @@ def drawn(
             **fields,
         )
 
-    return RegisteredWorkflow(full_name, place, parameters, draw)
+    return RegisteredWorkflow(full_name, place, parameters, draw, clients)
 
 
-def adopted(
-    workflow: Workflow, app: str, tasks: Iterable[str], workflows: Iterable[str], place: str
+def adopted(  # noqa: PLR0913 - all that an app knows
+    workflow: Workflow, app: str, tasks: Iterable[str], workflows: Iterable[str], *, place: str, clients: Clients
 ) -> RegisteredWorkflow[Any]:
     """A written workflow as one of an app's: short names that the app has become full ones."""
     own_tasks, own_workflows = {*tasks}, {*workflows}
@@ -216,7 +232,7 @@ def adopted(
     name = f"{app}.{checked_name(document.name, 'Workflow')}"
     changed = msgspec.structs.replace(document, name=name, nodes=nodes)
     parameters = Parameters(name, [_parameter(changed.schema, one) for one in changed.schema.get("properties", {})])
-    return RegisteredWorkflow(name, place, parameters, lambda: changed)
+    return RegisteredWorkflow(name, place, parameters, lambda: changed, clients)
 
 
 def _parameter(schema: Mapping[str, Any], name: str) -> Parameter:

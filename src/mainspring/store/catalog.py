@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from mainspring.domain.ids import LARGEST, LaneId
@@ -55,6 +56,13 @@ def tasks(tx: Transaction) -> list[Task]:
 def names(tx: Transaction) -> list[str]:
     """All full names."""
     return [row[0] for row in tx.rows("task/names")]
+
+
+def callable_names(tx: Transaction) -> set[str]:
+    """Full names of tasks, and the short ones that are unique."""
+    full = names(tx)
+    short = Counter(name.rpartition(".")[2] for name in full)
+    return {*full, *(name for name, count in short.items() if count == 1)}
 
 
 def of_app(tx: Transaction, app: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What an app's code declares: its tasks, and its schedules. Old code never overwrites what newer code has said.
+"""What an app's code declares: its tasks, workflows and schedules. Old code never overwrites what newer code has said.
 
 A schedule that the newest code of its app does not declare any more is withdrawn when a worker with that code starts:
 only a worker is sure to have loaded the whole app. Declared again, it goes on.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from mainspring.domain.task import Catalog
 from mainspring.domain.timetable import Origin
-from mainspring.errors import InvalidInput
+from mainspring.errors import InvalidInput, InvalidSchedule
 from mainspring.store import catalog, rows, schedules
 from mainspring.store.schedules import Kept
 from mainspring.store.transaction import Transaction
+from mainspring.transitions.defined import define, defined
 from mainspring.transitions.said import held, said, turned
 
 ACTOR = "code"
@@ -19,7 +20,7 @@ ACTOR = "code"
 
 def known(tx: Transaction, declared: Catalog) -> bool:
     """Whether a program that submits has nothing to record."""
-    if not catalog.known(tx, declared):
+    if not catalog.known(tx, declared) or not defined(tx, declared.workflows):
         return False
     if not declared.schedules or _outdated(tx, declared):
         return True
@@ -27,21 +28,21 @@ def known(tx: Transaction, declared: Catalog) -> bool:
     return all(_is_kept(kept.get(one.name), rows.text(one.plan)) for one in declared.schedules)
 
 
-def declare(tx: Transaction, declared: Catalog, *, whole: bool) -> list[str]:
-    """Record an app; sentences about schedules that could not be. ``whole``: what is not in it is declared no more."""
+def declare(tx: Transaction, declared: Catalog, *, whole: bool) -> list[InvalidInput]:
+    """Record an app; what could not be. ``whole``: a schedule that is not in it is declared no more."""
     catalog.declare(tx, declared)
+    refused = define(tx, declared.workflows)
     before = {one.name: one for one in schedules.of_app(tx, declared.app)}
     if not (declared.schedules or before) or _outdated(tx, declared):
-        return []
+        return refused
     generation = catalog.generations(tx, declared.app)[declared.code_hash]
-    refused = []
     for one in declared.schedules:
         if _is_kept(before.get(one.name), rows.text(one.plan)):
             continue
         try:
             said(tx, one.name, one.plan, origin=Origin.CODE, app=declared.app, generation=generation, actor=ACTOR)
         except InvalidInput as error:  # a name of another app, or what only a runner of our own would not send
-            refused.append(f"schedule {one.name} is not taken: {error}")
+            refused.append(InvalidSchedule(f"schedule {one.name} is not taken: {error}", field="name"))
     names = {one.name for one in declared.schedules}
     for name in sorted(before) if whole else ():
         kept = held(tx, name) if name not in names else None

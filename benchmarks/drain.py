@@ -6,9 +6,13 @@ the plain driver, in batches of 100, in the same minute.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from benchmarks.app import app
 from benchmarks.place import Place
 from benchmarks.report import Line, paired
+
+Fill = Callable[[Place, int, str], None]
 
 
 def measure(
@@ -37,21 +41,32 @@ def measure(
     ]
 
 
-def product_rate(place: Place, jobs: int, arguments: tuple[str, ...], *, workers: int = 1, task: str = "noop") -> float:
+def product_rate(  # noqa: PLR0913
+    place: Place,
+    jobs: int,
+    arguments: tuple[str, ...],
+    *,
+    workers: int = 1,
+    task: str = "noop",
+    after: int = 0,
+    store: Fill | None = None,
+) -> float:
     """Store the jobs, start the workers, wait for the last end; jobs per second as recorded.
 
-    Counted from the moment when each worker has started a job: with one worker from the first start of all.
+    Counted from the moment when each worker has started a job: with one worker from the first start of all. ``after``:
+    the last job that was there before; ``store``: how the jobs are stored.
     """
-    fill(place, jobs, task)
+    (store or fill)(place, jobs, task)
     started = [place.worker(*arguments) for _ in range(workers)]
     with place.reading() as look:
         waiting = "select cast(exists (select 1 from ready) or exists (select 1 from lease) as integer)"
         place.until("the drain", lambda: look(waiting) == 0, within=300, every=0.25)
-        count = look("select count(*) from attempt where outcome = 'succeeded'")
-        took_part = look("select count(distinct worker) from attempt")
-        since = look("select max(began) from (select min(started) as began from attempt group by worker) as worker")
-        took = (look("select max(ended) from attempt") - since) / 1e6
-        counted = look(f"select count(*) from attempt where ended > {since}")
+        ours = f"from attempt where job > {after}"
+        count = look(f"select count(*) {ours} and outcome = 'succeeded'")
+        took_part = look(f"select count(distinct worker) {ours}")
+        since = look(f"select max(began) from (select min(started) as began {ours} group by worker) as worker")
+        took = (look(f"select max(ended) {ours}") - since) / 1e6
+        counted = look(f"select count(*) {ours} and ended > {since}")
     for worker in started:
         place.stop(worker)
     if count != jobs:

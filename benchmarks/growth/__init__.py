@@ -1,0 +1,1 @@
+"""What happens to speed when a platform grows: one file for each line of the table, see ``__main__``."""

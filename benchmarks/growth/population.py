@@ -1,0 +1,89 @@
+"""Many jobs at once, made in the database from one that was submitted: the same rows as a submit and an end write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import apsw
+import psycopg
+
+from benchmarks.app import app
+from benchmarks.place import Place
+from benchmarks.postgres import PostgresPlace
+
+_STEP = 100_000
+_NUMBERS = "with recursive number (id) as (select {first} union all select id + 1 from number where id < {last})"
+_WAITING = (
+    f"""insert into job (id, task, lane, priority, policy, due, created, params)
+    {_NUMBERS}
+    select number.id, task, lane, priority, policy, due, created, params from number cross join job
+    where job.id = {{pattern}}""",
+    """insert into ready (job, lane, priority, due, attempt, since)
+    select id, lane, priority, due, 0, created from job where id between {first} and {last}""",
+    """insert into event (job, at, cause, source, target, attempt, actor)
+    select id, created, 'submit', 'new', 'queued', 0, 'client' from job where id between {first} and {last}""",
+)
+_FINISHED = (
+    f"""insert into job (id, task, lane, priority, policy, due, created, params, state, attempt, started, finished,
+      worker, result)
+    {_NUMBERS}
+    select number.id, task, lane, priority, policy, due, created, params, 'succeeded', 1, created, created, 0, 'null'
+    from number cross join job where job.id = {{pattern}}""",
+    """insert into attempt (job, number, outcome, charge, worker, started, ended, sandbox)
+    select id, 1, 'succeeded', 'attempt', 0, created, created, 'S0' from job where id between {first} and {last}""",
+    """insert into event (job, at, cause, source, target, attempt, actor, detail)
+    select job.id, created, kind.cause, kind.source, kind.target, kind.attempt, kind.actor, kind.detail
+    from job cross join (
+      select 'submit' as cause, 'new' as source, 'queued' as target, 0 as attempt, 'client' as actor, null as detail
+      union all select 'claim', 'queued', 'running', 1, 'worker:0', null
+      union all select 'succeed', 'running', 'succeeded', 1, 'worker:0', '{{"outcome":"succeeded"}}'
+    ) as kind where id between {first} and {last}""",
+)
+
+
+def waiting(place: Place, count: int) -> None:
+    """So many more jobs of ``noop`` wait."""
+    _grow(place, _WAITING, count)
+
+
+def finished(place: Place, count: int) -> int:
+    """So many more have succeeded, with attempt and events; the number of the last."""
+    return _grow(place, _FINISHED, count)
+
+
+def _grow(place: Place, texts: tuple[str, ...], count: int) -> int:
+    with place.sdk():
+        pattern = app.tasks["noop"].submit().id
+    last = pattern + count
+    with executing(place) as run:
+        for first in range(pattern + 1, last + 1, _STEP):
+            run("begin")
+            for text in texts:
+                run(text.format(first=first, last=min(last, first + _STEP - 1), pattern=pattern))
+            run("commit")
+        postgres = isinstance(place, PostgresPlace)
+        run(
+            f"select setval('job_id', {last})"
+            if postgres
+            else f"update counter set next = {last + 1} where name = 'job'"
+        )
+        if postgres:
+            run("vacuum analyze")  # as autovacuum would have done long ago
+    return last
+
+
+@contextmanager
+def executing(place: Place) -> Iterator[Callable[[str], object]]:
+    """A function that runs one text on the database of a place, on a connection of its own."""
+    if isinstance(place, PostgresPlace):
+        with psycopg.connect(place.url, autocommit=True) as connection:
+            connection.execute("set search_path = mainspring")
+            yield lambda text: connection.execute(text.encode())
+        return
+    file = apsw.Connection(str(place.database))
+    file.set_busy_timeout(30_000)
+    try:
+        yield lambda text: list(file.execute(text))
+    finally:
+        file.close()

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from mainspring.config.layers import lock_place
 from mainspring.domain.states import Outcome, State
 from mainspring.process import children
+from mainspring.supervisor.locks import take
 from tests.processes.world.driver import APP, Process, World, free_port, is_zombie
 
 
@@ -299,6 +301,18 @@ def test_a_second_one_is_refused_naming_the_first(world: World):
     other = world.up("--db", "sqlite:///other.db", ready=False)
     world.eventually(lambda: "runs" in other.said and "worker" in other.said)
     assert (up.stop(), other.stop()) == (0, 0)
+
+
+def test_a_second_one_on_postgresql_is_told_that_another_directory_will_do(world: World):
+    url = "postgresql://ann:secret@db.example/jobs"  # it is refused before anything is asked of it
+    held = take(world.folder / lock_place(url), waiting=print)
+    second = world.up("--db", url, ready=False)
+    assert second.wait() == 4
+    held.close()
+    assert "runs on postgresql://ann" in second.said
+    assert "secret" not in second.said
+    assert "in another directory" in second.said
+    assert "mainspring worker" in second.said
 
 
 def test_after_a_killed_supervisor_the_old_ones_drain_and_a_new_one_waits_for_them(world: World):

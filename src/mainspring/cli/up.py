@@ -13,7 +13,7 @@ from mainspring.cli.access import Access
 from mainspring.cli.flags import KeepFlags, LoopFlags, ServerFlags, TreeFlags, WorkerFlags
 from mainspring.clock import SystemClock
 from mainspring.config.layers import Loaded, lock_place, sqlite_file
-from mainspring.domain.address import shown
+from mainspring.domain.address import is_postgres, shown
 from mainspring.domain.job import JobFilter
 from mainspring.domain.setting import Settings
 from mainspring.domain.states import State
@@ -41,7 +41,9 @@ def up(  # noqa: PLR0913 - the groups of its options
     place = lock_place(settings.database_url)
     systemlog.start(settings.log_format)
     say = logging.getLogger("mainspring.up")
-    held = locks.take(place, waiting=say.warning)
+    url = settings.database_url
+    beside = ", or start this one in another directory" if is_postgres(url) else ""
+    held = locks.take(place, waiting=say.warning, shown=_shown(url), beside=beside)
     try:
         _tell(loaded)
         end = Tree(_roles(settings), settings, tree_lock=held.tree, clock=SystemClock(), say=say.warning).run()

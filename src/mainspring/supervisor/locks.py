@@ -29,11 +29,12 @@ class TreeLocks:
         os.close(self._up)
 
 
-def take(database: Path, *, waiting: Callable[[str], None]) -> TreeLocks:
+def take(database: Path, *, waiting: Callable[[str], None], shown: str = "", beside: str = "") -> TreeLocks:
     """Take both locks, the second after waiting for what is left of an older tree.
 
-    ``waiting`` is told once when there is something to wait for. Raises AlreadyUp, naming the process, and
-    StoreReadOnly when the directory can't be written.
+    ``shown``: the database as people know it; ``beside``: where else another tree may run on it; ``waiting`` is told
+    once when there is something to wait for. Raises AlreadyUp, naming the process, and StoreReadOnly when the directory
+    can't be written.
     """
     up = _open(Path(f"{database}.up.lock"))
     try:
@@ -42,8 +43,8 @@ def take(database: Path, *, waiting: Callable[[str], None]) -> TreeLocks:
         holder = _holder(up)
         os.close(up)
         raise AlreadyUp(
-            f"Another `mainspring up` runs on {database}{holder}.",
-            remedy="Stop it first, or name another database with --db.",
+            f"Another `mainspring up` runs on {shown or database}{holder}.",
+            remedy=f"Stop it first, or name another database with --db{beside}. To add to it: mainspring worker",
             field="db",
         ) from None
     os.ftruncate(up, 0)

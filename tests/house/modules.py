@@ -16,9 +16,6 @@ ROOTS = {
     "mainspring.testing.world": "the simulated world, which campaign/ and tests/simulation run",
     "mainspring.testing.report": "the story of a seed that failed, which campaign/ prints",
     "mainspring.extend": "the extension points",
-    "mainspring.importers.wfformat": "other systems' workflows, which campaign/ runs",
-    "mainspring.importers.pipeline": "other systems' pipelines, which campaign/ runs",
-    "mainspring.importers.stand_ins": "the app whose tasks stand in for theirs",
     "mainspring.domain.pictures.gantt": "the chart of a run",
 }
 """Modules that the outside world enters by."""

@@ -42,6 +42,10 @@ class Command(NamedTuple):
 
 
 WORKER = (Command("drain", "mainspring.cli.workers:drain", "Let a worker end when its running jobs have.", " ID"),)
+IMPORT = (
+    Command("wfformat", "mainspring.cli.import_workflows:wfformat", "Import an instance of WfFormat.", " FILE"),
+    Command("pipeline", "mainspring.cli.import_workflows:pipeline", "Import a pipeline in the neutral JSON.", " FILE"),
+)
 QUEUE = (
     Command("pause", "mainspring.cli.queues:pause", "Let no more jobs of a queue start.", " NAME"),
     Command("resume", "mainspring.cli.queues:resume", "Let them start again.", " NAME"),
@@ -102,6 +106,7 @@ PLATFORM = (
     Command("token", "", "Say who may ask a server over REST.", " VERB", TOKEN),
     Command("audit", "mainspring.cli.token:audit", "List what people changed, newest first."),
     Command("db", "", "Look after a database: upgrade, check, backup, prune, move.", " VERB", DATABASE),
+    Command("import", "", "Make other systems' definitions known here.", " KIND FILE", IMPORT),
     Command("draw", "mainspring.cli.draw:draw", "Check a workflow file and show its graph.", " FILE"),
     Command("export", "mainspring.cli.export:export", "Write out all jobs or events, a line each.", " jobs|events"),
 )
@@ -126,7 +131,6 @@ LATER = frozenset(
         "resume",
         "restart",
         "config",
-        "import",
         "publish",
         "users",
         "top",

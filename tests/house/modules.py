@@ -16,7 +16,6 @@ ROOTS = {
     "mainspring.testing.world": "the simulated world, which campaign/ and tests/simulation run",
     "mainspring.testing.report": "the story of a seed that failed, which campaign/ prints",
     "mainspring.extend": "the extension points",
-    "mainspring.domain.pictures.gantt": "the chart of a run",
 }
 """Modules that the outside world enters by."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,15 @@ def test_what_can_not_be_run_is_refused(cli: CommandLine) -> None:
     assert said.status == 4
     assert "nope" in said.err
     assert cli("runs", "--json").answer == []
+
+
+def test_a_run_is_written_out_as_lines_and_as_pictures(cli: CommandLine) -> None:
+    number = str(cli("run", "daily.yaml", "day=monday", "--json").answer["id"])
+    lines = [json.loads(line) for line in cli("export", "run", number).out.splitlines()]
+    assert (str(lines[0]["id"]), [one["name"] for one in lines[1:]]) == (number, ["raw", "load"])
+    assert ":::active" in cli("export", "run", number, "--format", "mermaid").out
+    assert cli("export", "run", number, "--format", "dot").out.startswith(f'digraph "run {number}: daily (running)"')
+    assert cli("export", "run", number, "--format", "svg").out.startswith("<svg")
+    assert cli("export", "run").status == 2
+    assert cli("export", "jobs", "--format", "dot").status == 2
+    assert cli("export", "run", "999").status == 3

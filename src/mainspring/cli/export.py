@@ -1,4 +1,4 @@
-"""``mainspring export jobs|events``: all there is, one JSON document a line, from one snapshot."""
+"""``mainspring export jobs|events|run ID``: all there is, one JSON document a line; or a run as a picture."""
 
 from __future__ import annotations
 
@@ -9,24 +9,66 @@ from cyclopts import Parameter
 from mainspring.cli import access as of
 from mainspring.cli import show
 from mainspring.cli.access import Access, option
+from mainspring.cli.runs import every_node, seen_of
 from mainspring.client import database
+from mainspring.client.run_wire import node_wire, run_wire
+from mainspring.clock import SystemClock
+from mainspring.domain.pictures.diagram import dot, mermaid
+from mainspring.domain.pictures.gantt import gantt
+from mainspring.errors import WrongUse
+
+Format = Literal["jsonl", "mermaid", "dot", "svg"]
 
 
 def export(
-    what: Annotated[Literal["jobs", "events"], Parameter(show=False)],
+    what: Annotated[Literal["jobs", "events", "run"], Parameter(show=False)],
+    number: Annotated[int | None, Parameter(name="ID", show=False)] = None,
     /,
     *,
-    format_: Annotated[  # noqa: ARG001 - there is one as yet
-        Literal["jsonl"], option("How: jsonl (the default) is one JSON document a line.", "FORMAT", name=("--format",))
+    format_: Annotated[
+        Format,
+        option(
+            "How: jsonl (the default) is one JSON document a line; of a run also mermaid, dot, and svg: a Gantt chart.",
+            "FORMAT",
+            name=("--format",),
+        ),
     ] = "jsonl",
     access: Access = of.DEFAULT,
 ) -> int:
-    """Write out all jobs by id, each with its attempts, or all events by seq, as they are at this moment."""
+    """Write out all jobs by id, each with its attempts, or all events by seq, as they are at this moment.
+
+    Or one run: itself, then its nodes in the order of the definition; or a picture of it.
+    """
+    if what == "run":
+        return _run(number, format_, access)
+    if number is not None or format_ != "jsonl":
+        raise WrongUse(f"export {what} takes neither an ID nor another format than jsonl.")
     url = access.load().settings.database_url
     if what == "jobs":
         database.export_jobs(url, _line)
     else:
         database.export_events(url, _line)
+    return 0
+
+
+def _run(number: int | None, format_: Format, access: Access) -> int:
+    if number is None:
+        raise WrongUse("export run takes the number of a run.", remedy="Write: mainspring export run ID")
+    with access.client() as client:
+        run = client.run(number)
+        nodes = every_node(client, number)
+    if format_ == "jsonl":
+        _line(run_wire(run))
+        for node in nodes:
+            _line(node_wire(node))
+        return 0
+    seen = [seen_of(node) for node in nodes]
+    title = f"run {run.id}: {run.workflow} ({run.state})"
+    if format_ == "svg":
+        text = gantt(title, seen, SystemClock().now())
+    else:
+        text = (mermaid if format_ == "mermaid" else dot)(title, seen)
+    show.line(text.rstrip())
     return 0
 
 

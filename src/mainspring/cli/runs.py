@@ -86,12 +86,12 @@ def runs(
 def run_show(number: Number, /, *, access: Access = of.DEFAULT) -> int:
     """Show a run: its nodes in layers with states and lengths, and the critical path."""
     with access.client() as client:
-        found, nodes = client.run(number), _nodes(client, number)
+        found, nodes = client.run(number), every_node(client, number)
     if access.json:
         show.as_json(run_wire(found) | {"nodes": [node_wire(one) for one in nodes]})
         return 0
     show.line(_line(found))
-    for row in layered([_seen(one) for one in nodes], SystemClock().now()):
+    for row in layered([seen_of(one) for one in nodes], SystemClock().now()):
         show.line(row.text)
     return 0
 
@@ -149,14 +149,16 @@ def _counts(found: Run) -> str:
     return f"{over:,} of {looks.counted(found.nodes, 'node')}" + (f": {', '.join(parts)}" if parts else "")
 
 
-def _nodes(client: Client, number: int) -> list[RunNode]:
+def every_node(client: Client, number: int) -> list[RunNode]:
+    """The nodes of a run, in the order of its definition."""
     found: list[RunNode] = []
     while page := client.run_nodes(number, after=found[-1].number if found else 0, limit=_PAGE):
         found += page
     return found
 
 
-def _seen(node: RunNode) -> Seen:
+def seen_of(node: RunNode) -> Seen:
+    """A node as pictures look at it."""
     return Seen(
         node.name,
         tuple(node.needs),

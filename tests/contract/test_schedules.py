@@ -32,7 +32,7 @@ from mainspring.errors import (
     UnknownTask,
 )
 from mainspring.faults import FaultPoint, InjectedFault
-from mainspring.store import Store
+from mainspring.store import Store, ticks
 from tests.contract.stories import SHOP, Story, task
 
 EVERY_MINUTE: dict[str, Any] = {"every": "1m"}
@@ -475,3 +475,15 @@ def test_a_backfill_of_what_is_yet_to_come_or_of_too_much_is_refused(story: Stor
         schedules.backfill(story.store, "pulse", BackfillRequest(now, Instant(now - DAY)), actor="ann")
     with pytest.raises(InvalidOption, match="10,000"):
         schedules.backfill(story.store, "pulse", BackfillRequest(Instant(now - 30 * DAY), now), actor="ann")
+
+
+def test_old_records_of_ticks_are_forgotten_but_for_those_that_wait(story: Story) -> None:
+    put(story, overlap="buffer_one")
+    for _ in range(3):
+        after(story, MINUTE)
+    assert outcomes(story) == [("fired", 1), ("waiting", 1), ("skipped", 1)]
+    cut = story.clock.now()
+    assert story.store.write(lambda tx: ticks.forget(tx, cut, 100)) == 1, "the last was decided just now"
+    assert story.store.write(lambda tx: ticks.forget(tx, Instant(cut + 1), 100)) == 1
+    assert outcomes(story) == [("waiting", 1)]
+    assert schedules.one(story.store, "pulse").last is not None, "the schedule remembers it"

@@ -13,12 +13,11 @@ from mainspring.domain.catchup import Span
 from mainspring.domain.ids import JobId
 from mainspring.domain.plan import Ready
 from mainspring.domain.states import State
-from mainspring.domain.timetable import REGULAR, Outcome
+from mainspring.domain.timetable import REGULAR, MadeBy, Outcome
 from mainspring.store.schedules import Advance, Flight, Kept
 from mainspring.store.ticks import Record
 from mainspring.transitions.fired import Decided, Firing
 from mainspring.transitions.prepared import Prepared
-from mainspring.transitions.ticking import made_by
 
 MOST_WAITING = 1_000
 """Ticks of one schedule that may wait for its jobs to end."""
@@ -67,7 +66,7 @@ class Deciding:
         self._actor = actor
         self._tally = tally(seen)
         self._live = bool(self._tally.live)
-        self._busy = f"job {self._tally.live[0].job} is unfinished" if self._live else ""
+        self._departed: Instant | None = None
         self._waiting = list(seen.waiting)
         self._new: list[Record] = []
         self._settled: list[Record] = []
@@ -154,12 +153,19 @@ class Deciding:
         self._depart(self._settled[-1], self._prepared, None)
 
     def _depart(self, record: Record, prepared: Prepared, due: Instant | None) -> None:
-        kept = self._seen.kept._replace(last_fired=self._last_fired, last_succeeded=self._tally.last_succeeded)
-        self._firings.append(Firing(record, prepared, made_by(kept, record.origin, record.nominal), due))
+        by = MadeBy(
+            self._seen.kept.name,
+            record.origin,
+            record.nominal,
+            self._last_fired,
+            self._tally.last_succeeded,
+            self._seen.ready.rule.place.name,
+        )
+        self._firings.append(Firing(record, prepared, by, due))
         self._last_fired = max(record.nominal, self._last_fired or record.nominal)
         self._fired += 1
         self._live = True
-        self._busy = f"the job of the tick at {instant_text(record.nominal)} is unfinished"
+        self._departed = record.nominal
 
     def _wait(self, span: Span) -> None:
         record = self._record(span, Outcome.WAITING, self._busy or "an earlier tick waits")
@@ -181,6 +187,13 @@ class Deciding:
         return Record(
             self._seen.kept.id, span.first, REGULAR, span.ticks, span.last, outcome, why, None, self._now, self._actor
         )
+
+    @property
+    def _busy(self) -> str:
+        """What a tick finds in its way."""
+        if self._departed is not None:
+            return f"the job of the tick at {instant_text(self._departed)} is unfinished"
+        return f"job {self._tally.live[0].job} is unfinished" if self._tally.live else ""
 
     def _halt(self) -> str | None:
         """Why nothing of this schedule makes jobs now."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mainspring import faults
-from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
+from mainspring.clock import DAY, MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.catchup import due
 from mainspring.domain.plan import Ready, ready_text
 from mainspring.domain.timetable import REGULAR, Outcome, ScheduleId
@@ -29,6 +29,10 @@ from mainspring.transitions.ticking import request_of
 BATCH = 500
 """Schedules in one transaction."""
 
+KEPT = Duration(90 * DAY)
+"""How long the record of a tick is kept."""
+
+TIDY_EVERY = Duration(10 * MINUTE)
 _REMEMBERED = 20_000
 
 
@@ -45,13 +49,15 @@ class _Look(NamedTuple):
 
 
 class Fire:
-    """The turn of a scheduler."""
+    """The turn of a scheduler. ``made``: how many jobs it has made so far."""
 
     def __init__(self, store: Store, clock: Clock, *, poll: Duration = SECOND, actor: str = "scheduler") -> None:
         self._store = store
         self._clock = clock
         self._poll = poll
         self._actor = actor
+        self.made = 0
+        self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
         self._prepared: dict[tuple[str, str | None, Instant, str], Prepared | str] = {}
 
     def turn(self) -> Duration:
@@ -63,7 +69,7 @@ class Fire:
         found += [self._fill(*filling, look=look, now=now) for filling in look.fillings]
         decided = [one for one in found if one is not None]
         if not decided:
-            return self._rest(look.soonest, now)
+            return self._tidy(now) or self._rest(look.soonest, now)
         try:
             made = self._store.write(
                 lambda tx: fire(tx, decided, self._actor),
@@ -73,6 +79,7 @@ class Fire:
             )
         except Stale:
             return MILLISECOND
+        self.made += made
         if made:
             self._store.news_bell.ring()
         return Duration(0) if len(look.due) == BATCH else MILLISECOND
@@ -188,6 +195,16 @@ class Fire:
                 found = str(error)
             self._prepared[key] = found
         return found
+
+    def _tidy(self, now: Instant) -> Duration | None:
+        """Where nothing else is to be done and it is time, forget one batch of old ticks; None when there are none."""
+        if self._clock.monotonic() < self._tidy_at:
+            return None
+        gone = self._store.write(lambda tx: ticks.forget(tx, Instant(now - KEPT), BATCH))
+        if gone == BATCH:
+            return Duration(10 * MILLISECOND)
+        self._tidy_at = Duration(self._clock.monotonic() + TIDY_EVERY)
+        return None
 
     def _rest(self, soonest: Instant | None, now: Instant) -> Duration:
         """Until the earliest tick, at most the polling interval."""

@@ -80,7 +80,8 @@ def fire(tx: Transaction, decided: Sequence[Decided], actor: str) -> int:
 
 
 def _with_job(record: Record, made: dict[ticks.Key, JobId]) -> Record:
-    return record._replace(job=made.get(record.key))
+    job = made.get(record.key)
+    return record if job is None else record._replace(job=job)
 
 
 def _bear(tx: Transaction, firings: Sequence[Firing], made: dict[ticks.Key, JobId], actor: str) -> None:

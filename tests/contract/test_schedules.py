@@ -32,7 +32,7 @@ from mainspring.errors import (
     UnknownTask,
 )
 from mainspring.faults import FaultPoint, InjectedFault
-from mainspring.store import Store, ticks
+from mainspring.store import Store, ticks, trail
 from tests.contract.stories import SHOP, Story, task
 
 EVERY_MINUTE: dict[str, Any] = {"every": "1m"}
@@ -487,3 +487,15 @@ def test_old_records_of_ticks_are_forgotten_but_for_those_that_wait(story: Story
     assert story.store.write(lambda tx: ticks.forget(tx, Instant(cut + 1), 100)) == 1
     assert outcomes(story) == [("waiting", 1)]
     assert schedules.one(story.store, "pulse").last is not None, "the schedule remembers it"
+
+
+def test_what_operators_do_is_in_the_audit_trail(story: Story) -> None:
+    put(story)
+    schedules.change(story.store, "pulse", {"overlap": "allow"}, actor="bob")
+    schedules.pause(story.store, "pulse", note="why", actor="ann")
+    schedules.resume(story.store, "pulse", note=None, actor="ann")
+    schedules.remove(story.store, "pulse", actor="bob")
+    page = story.store.read(lambda tx: trail.page(tx, below=2**62, subject="schedule pulse", limit=9))
+    told = [(change.actor, change.action) for change in reversed(page)]
+    verbs = ("put", "change", "pause", "resume", "remove")
+    assert told == list(zip(("ann", "bob", "ann", "ann", "bob"), [f"schedule.{verb}" for verb in verbs], strict=True))

@@ -167,12 +167,12 @@ def resume(name: Name, /, *, note: Note = None, access: Access = of.DEFAULT) -> 
 
 
 def reset(name: Name, /, *, access: Access = of.DEFAULT) -> int:
-    """Take back what operators have changed: what code or mainspring.toml declares holds again."""
+    """Take back what operators have changed: what code declares holds again."""
     return _changed(access, lambda client: client.reset_schedule(name))
 
 
 def remove(name: Name, /, *, access: Access = of.DEFAULT) -> int:
-    """Take a schedule away. One that code or mainspring.toml declares can be paused, not removed."""
+    """Take a schedule away. One that code declares can be paused, not removed."""
     return _changed(access, lambda client: client.remove_schedule(name))
 
 

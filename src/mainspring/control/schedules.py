@@ -15,8 +15,9 @@ from mainspring.domain.plan import Plan, ready_text
 from mainspring.domain.task import checked_name
 from mainspring.domain.timetable import TRIGGER, Backfill, Filling, Origin, Outcome, Schedule, Standing, Tick, TickPage
 from mainspring.errors import IllegalState, InvalidCursor, InvalidOption, MainspringError, UnknownSchedule
-from mainspring.store import Store, Transaction, rows, schedules, ticks
+from mainspring.store import Store, Transaction, rows, schedules, ticks, trail
 from mainspring.store.schedules import Kept
+from mainspring.store.trail import Deed
 from mainspring.transitions import said
 from mainspring.transitions.fired import Decided, Firing, Stale, fire
 from mainspring.transitions.prepared import Prepared, declared_of, find, prepare
@@ -40,7 +41,12 @@ def put(store: Store, name: str, plan: Plan, *, origin: Origin, actor: str) -> S
     """Declare a schedule of this name, or say all anew of the one that has it. Raises InvalidInput of some kind."""
     checked_name(name, "Schedule")
     wanted = _checked(store, plan)
-    return shown(store.write(lambda tx: said.said(tx, name, wanted, origin=origin, actor=actor)))
+
+    def work(tx: Transaction) -> Kept:
+        before = schedules.one(tx, name)
+        return _noted(tx, actor, "put", before, said.said(tx, name, wanted, origin=origin, actor=actor))
+
+    return shown(store.write(work))
 
 
 def change(store: Store, name: str, fields: Mapping[str, Any], *, actor: str) -> Schedule:
@@ -48,12 +54,22 @@ def change(store: Store, name: str, fields: Mapping[str, Any], *, actor: str) ->
     before = store.read(lambda tx: _living(tx, name))
     wanted = plans.merged(plans.document(_plan(before)), fields)
     _checked(store, wanted)
-    return shown(store.write(lambda tx: said.changed(tx, _held(tx, name), fields, actor)))
+
+    def work(tx: Transaction) -> Kept:
+        kept = _held(tx, name)
+        return _noted(tx, actor, "change", kept, said.changed(tx, kept, fields, actor))
+
+    return shown(store.write(work))
 
 
 def reset(store: Store, name: str, *, actor: str) -> Schedule:
     """What its code or mainspring.toml declares holds again, all of it. Raises UnknownSchedule."""
-    return shown(store.write(lambda tx: said.reset(tx, _held(tx, name), actor)))
+
+    def work(tx: Transaction) -> Kept:
+        kept = _held(tx, name)
+        return _noted(tx, actor, "reset", kept, said.reset(tx, kept, actor))
+
+    return shown(store.write(work))
 
 
 def pause(store: Store, name: str, *, note: str | None, actor: str) -> Schedule:
@@ -65,7 +81,7 @@ def pause(store: Store, name: str, *, note: str | None, actor: str) -> Schedule:
         new = kept._replace(note=note if note is not None else kept.note)
         if kept.paused_at is None:
             new = new._replace(paused_at=tx.now, paused_by=actor, note=note)
-        return said.turned(tx, kept, new, actor)
+        return _noted(tx, actor, "pause", kept, said.turned(tx, kept, new, actor))
 
     return shown(store.write(work))
 
@@ -77,7 +93,7 @@ def resume(store: Store, name: str, *, note: str | None, actor: str) -> Schedule
     def work(tx: Transaction) -> Kept:
         kept = _held(tx, name)
         new = kept._replace(paused_at=None, paused_by=None, note=note, failures=0)
-        return said.turned(tx, kept, new, actor)
+        return _noted(tx, actor, "resume", kept, said.turned(tx, kept, new, actor))
 
     return shown(store.write(work))
 
@@ -97,7 +113,7 @@ def remove(store: Store, name: str, *, actor: str) -> Schedule:
                 state=_standing(kept).value,
                 remedy=f"Take it out there, or pause it: mainspring schedule pause {name}",
             )
-        return said.turned(tx, kept, kept._replace(removed_at=tx.now), actor)
+        return _noted(tx, actor, "remove", kept, said.turned(tx, kept, kept._replace(removed_at=tx.now), actor))
 
     return shown(store.write(work))
 
@@ -213,6 +229,23 @@ def _standing(kept: Kept) -> Standing:
     if kept.paused_at is not None:
         return Standing.PAUSED
     return Standing.ENDED if kept.at is None else Standing.ACTIVE
+
+
+def _noted(tx: Transaction, actor: str, action: str, before: Kept | None, after: Kept) -> Kept:
+    """The same, once the audit trail says what was changed."""
+    old = None if before is None else _trail_form(before)
+    trail.note(tx, actor, Deed(f"schedule.{action}", f"schedule {after.name}", before=old, after=_trail_form(after)))
+    return after
+
+
+def _trail_form(kept: Kept) -> dict[str, Any]:
+    return {
+        "state": _standing(kept).value,
+        "declared": rows.shown(kept.declaration),
+        "overridden": rows.shown(kept.override),
+        "paused_by": kept.paused_by,
+        "note": kept.note,
+    }
 
 
 def _trigger(tx: Transaction, *, seen: tuple[Kept, Prepared], actor: str) -> Tick:

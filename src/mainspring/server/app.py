@@ -36,6 +36,7 @@ from mainspring.server.routes.catalog import CatalogRoutes
 from mainspring.server.routes.front import front_page
 from mainspring.server.routes.health import HealthRoutes
 from mainspring.server.routes.jobs import JobRoutes
+from mainspring.server.routes.runs import RunRoutes
 from mainspring.server.routes.schedules import ScheduleRoutes
 from mainspring.server.web import Web
 from mainspring.store import Store
@@ -97,6 +98,7 @@ def routes(client: OperatingClient, health: Health) -> list[Entry]:
     entries = [
         *JobRoutes(client).entries(),
         *CatalogRoutes(client).entries(),
+        *RunRoutes(client).entries(),
         *ScheduleRoutes(client).entries(),
         *AccessRoutes(client).entries(),
         *HealthRoutes(health).entries(),

@@ -1,0 +1,123 @@
+"""Workflows and runs over REST: decode, one call of the client, encode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from mainspring.client.operating import OperatingClient
+from mainspring.client.run_wire import node_wire, run_wire, workflow_wire
+from mainspring.domain.graph import compiled
+from mainspring.domain.pictures.seen import of_graph
+from mainspring.domain.run import RunFilter, RunRequest
+from mainspring.domain.workflow import from_plain
+from mainspring.errors import InvalidWorkflow, UnknownRun
+from mainspring.server.decode import body_of, no_fields, object_of
+from mainspring.server.exchange import Access, Answer, Asked, Entry
+
+_WORKFLOWS = "/api/v1/workflows"
+_RUNS = "/api/v1/runs"
+_RUN = "/api/v1/runs/{id}"
+
+
+class _Start(msgspec.Struct, forbid_unknown_fields=True):
+    params: dict[str, Any] = {}
+    tags: dict[str, str] = {}
+
+
+class _Inline(msgspec.Struct, forbid_unknown_fields=True):
+    """``definition``: a document; it need not be known by name."""
+
+    definition: dict[str, Any]
+    params: dict[str, Any] = {}
+    tags: dict[str, str] = {}
+
+
+class RunRoutes:
+    """The handlers, on one client."""
+
+    def __init__(self, client: OperatingClient) -> None:
+        self._client = client
+
+    def entries(self) -> list[Entry]:
+        """The routes of these nouns."""
+        return [
+            Entry("GET", _WORKFLOWS, Access.READ, self.workflows),
+            Entry("GET", f"{_WORKFLOWS}/{{name}}", Access.READ, self.workflow),
+            Entry("PUT", f"{_WORKFLOWS}/{{name}}", Access.CHANGE, self.put),
+            Entry("POST", f"{_WORKFLOWS}/{{name}}/runs", Access.CHANGE, self.start),
+            Entry("POST", _RUNS, Access.CHANGE, self.start_inline),
+            Entry("GET", _RUNS, Access.READ, self.listed, ("workflow", "state", "cursor", "limit")),
+            Entry("GET", _RUN, Access.READ, self.one),
+            Entry("GET", f"{_RUN}/nodes", Access.READ, self.nodes, ("cursor", "limit")),
+            Entry("GET", f"{_RUN}/graph", Access.READ, self.graph),
+            Entry("POST", f"{_RUN}/cancel", Access.ACT, self.cancel),
+        ]
+
+    def workflows(self, _: Asked) -> Answer:
+        """All workflows, by name."""
+        return Answer(200, {"items": [workflow_wire(one) for one in self._client.workflows()], "next": None})
+
+    def workflow(self, asked: Asked) -> Answer:
+        """One workflow, with its nodes."""
+        return Answer(200, workflow_wire(self._client.workflow(asked.path["name"])))
+
+    def put(self, asked: Asked) -> Answer:
+        """A name stands for this definition from now on."""
+        name = asked.path["name"]
+        document = from_plain({"name": name} | object_of(asked))
+        if document.name != name:
+            raise InvalidWorkflow(f"it is named {document.name!r}, and its address {name!r}", place="name")
+        return Answer(200, workflow_wire(self._client.acting(asked.actor).put_workflow(document)))
+
+    def start(self, asked: Asked) -> Answer:
+        """A run of a workflow that is known by name."""
+        body = body_of(asked, _Start, "A run")
+        return self._started(asked, RunRequest(asked.path["name"], body.params, body.tags))
+
+    def start_inline(self, asked: Asked) -> Answer:
+        """A run of the definition that it comes with."""
+        body = body_of(asked, _Inline, "A run")
+        return self._started(asked, RunRequest(from_plain(body.definition), body.params, body.tags))
+
+    def _started(self, asked: Asked, request: RunRequest) -> Answer:
+        run = self._client.acting(asked.actor).start_run(request)
+        return Answer(201, run_wire(run), {"location": f"{_RUNS}/{run.id}"})
+
+    def listed(self, asked: Asked) -> Answer:
+        """Runs, newest first."""
+        query = asked.query
+        limit = asked.whole("limit", 50, 1, 1000)
+        page = self._client.runs(RunFilter(query.get("workflow"), query.get("state"), query.get("cursor"), limit))
+        return Answer(200, {"items": [run_wire(run) for run in page.items], "next": page.next})
+
+    def one(self, asked: Asked) -> Answer:
+        """One run."""
+        return Answer(200, run_wire(self._client.run(_number(asked))))
+
+    def nodes(self, asked: Asked) -> Answer:
+        """Its nodes, in the order of its definition."""
+        limit = asked.whole("limit", 1000, 1, 1000)
+        found = self._client.run_nodes(_number(asked), after=asked.whole("cursor", 0, 0, 2**53), limit=limit)
+        after = str(found[-1].number) if len(found) == limit else None
+        return Answer(200, {"items": [node_wire(node) for node in found], "next": after})
+
+    def graph(self, asked: Asked) -> Answer:
+        """The definition that it keeps, and which node needs which."""
+        document = self._client.run_document(_number(asked))
+        edges = [[need, node.name] for node in of_graph(compiled(document)) for need in node.needs]
+        return Answer(200, {"definition": msgspec.to_builtins(document), "edges": edges})
+
+    def cancel(self, asked: Asked) -> Answer:
+        """It is told to stop."""
+        no_fields(asked)
+        return Answer(200, run_wire(self._client.acting(asked.actor).cancel_run(_number(asked))))
+
+
+def _number(asked: Asked) -> int:
+    """The run in the address."""
+    text = asked.path["id"]
+    if not text.isascii() or not text.isdigit() or len(text) > 19:
+        raise UnknownRun(text[:40])
+    return int(text)

@@ -1,0 +1,51 @@
+"""Workflows and runs over REST, on a real server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.serving import API, Serving
+from tests.api.test_refusals import problem
+
+pytestmark = pytest.mark.usefixtures("worker")
+
+NODES: list[dict[str, Any]] = [{"name": "A", "task": "echo"}, {"name": "B", "task": "echo", "needs": ["A"]}]
+
+
+def test_a_workflow_is_stored_run_and_shown(server: Serving) -> None:
+    stored = server.http.put(f"{API}/workflows/pair", json={"nodes": NODES})
+    assert stored.status_code == 200, stored.text
+    assert [one["name"] for one in server.http.get(f"{API}/workflows").json()["items"]] == ["pair"]
+    assert len(server.http.get(f"{API}/workflows/pair").json()["definition"]["nodes"]) == 2
+    started = server.http.post(f"{API}/workflows/pair/runs", json={})
+    assert started.status_code == 201, started.text
+    run = started.headers["location"]
+    found = server.http.get(run).json()
+    assert (found["state"], found["progress"]["active"], found["progress"]["waiting"]) == ("running", 1, 1)
+    nodes = server.http.get(f"{run}/nodes").json()["items"]
+    assert [(one["name"], one["state"], one["needs"], len(one["jobs"])) for one in nodes] == [
+        ("A", "active", [], 1),
+        ("B", "waiting", ["A"], 0),
+    ]
+    job = server.http.get(f"{API}/jobs/{nodes[0]['jobs'][0]}").json()
+    assert (job["run"], job["node"]) == (found["id"], "A")
+    assert server.http.get(f"{run}/graph").json()["edges"] == [["A", "B"]]
+    assert [one["id"] for one in server.http.get(f"{API}/runs?workflow=pair").json()["items"]] == [found["id"]]
+
+
+def test_what_can_not_be_is_refused_with_its_place(server: Serving) -> None:
+    cycle = [NODES[0] | {"needs": ["B"]}, NODES[1]]
+    refused = problem(server.http.post(f"{API}/runs", json={"definition": {"name": "x", "nodes": cycle}}))
+    assert (refused["code"], refused["field"]) == ("invalid_workflow", "nodes[0].needs")
+    assert problem(server.http.get(f"{API}/runs/99"))["code"] == "unknown_run"
+    assert problem(server.http.post(f"{API}/workflows/nobody/runs", json={}))["code"] == "unknown_workflow"
+
+
+def test_a_run_of_what_comes_with_it_is_cancelled(server: Serving) -> None:
+    later = [NODES[0] | {"delay": "1h"}, NODES[1]]
+    run = server.http.post(f"{API}/runs", json={"definition": {"name": "x", "nodes": later}}).headers["location"]
+    answer = server.http.post(f"{run}/cancel").json()
+    assert (answer["state"], answer["stop"], answer["progress"]["cancelled"]) == ("cancelled", "cancel", 2)
+    assert problem(server.http.post(f"{run}/cancel"))["code"] == "illegal_state"

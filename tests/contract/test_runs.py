@@ -255,6 +255,18 @@ def test_what_can_not_be_is_refused_and_nothing_is_stored(runs: Runs) -> None:
     assert not control_runs.listed(runs.store, RunFilter()).items
 
 
+def test_a_restart_is_a_new_run_of_the_same_definition(runs: Runs) -> None:
+    run = runs.start(node("A"), timeout="1h")
+    with pytest.raises(IllegalState):
+        control_runs.restart(runs.store, run, actor="ann")
+    runs.end("A", outcome=FAILED)
+    again = control_runs.restart(runs.store, run, actor="ann")
+    assert (again.replay_of, again.hash) == (run, runs.run(run).hash)
+    assert runs.run(run).replayed_by == again.id
+    runs.end("A")
+    assert (runs.run(run).state, runs.run(again.id).state) == (RunState.FAILED, RunState.SUCCEEDED)
+
+
 def test_a_job_of_a_run_is_not_retried_by_hand(runs: Runs) -> None:
     runs.start(node("A"))
     job = runs.waiting()["A"].id

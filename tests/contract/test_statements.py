@@ -337,6 +337,8 @@ def lives_of_runs(runs: Runs) -> None:
     control_runs.document(runs.store, run)
     control_runs.listed(runs.store, RunFilter())
     runs.nodes(run)
+    control_runs.restart(runs.store, conditional, actor="ann")
+    runs.work_off()
     stopped = runs.start(node("a"), node("each", map=[1, 2], parallel=1), timeout="1s")
     runs.cancel(stopped)
     runs.later()

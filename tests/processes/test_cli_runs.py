@@ -50,6 +50,9 @@ def test_a_run_is_started_shown_listed_and_cancelled(cli: CommandLine) -> None:
     cancelled = cli("run-cancel", number, "--json")
     assert (cancelled.status, cancelled.answer["state"], cancelled.answer["stop"]) == (0, "cancelled", "cancel")
     assert cli("run-cancel", number).status == 4
+    again = cli("restart", number, "--json").answer
+    assert (again["replay_of"], again["state"]) == (run["id"], "running")
+    assert cli("restart", str(again["id"])).status == 4
     assert cli("jobs", "--state", "cancelled", "--count", "--json").answer == {"count": 1}
 
 

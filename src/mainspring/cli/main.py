@@ -115,6 +115,7 @@ WORKFLOWS = (
     Command("run", "mainspring.cli.runs:run", "Start a run of a workflow.", " NAME|FILE [name=value ...]"),
     Command("runs", "mainspring.cli.runs:runs", "List runs, newest first."),
     Command("run-show", "mainspring.cli.runs:run_show", "Show a run and its nodes.", " ID"),
+    Command("restart", "mainspring.cli.runs:restart", "Run an ended run again from its start.", " RUN"),
     Command("run-cancel", "mainspring.cli.runs:run_cancel", "Cancel a run with all of its nodes.", " ID"),
 )
 GROUPS = (
@@ -129,7 +130,6 @@ COMMANDS = {command.name: command for _, commands in GROUPS for command in comma
 LATER = frozenset(
     {
         "resume",
-        "restart",
         "config",
         "publish",
         "users",

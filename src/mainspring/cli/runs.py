@@ -105,6 +105,15 @@ def run_cancel(number: Number, /, *, access: Access = of.DEFAULT) -> int:
     return 0
 
 
+def restart(number: Number, /, *, access: Access = of.DEFAULT) -> int:
+    """Run an ended run again from its start, as a new run with the same definition and parameters."""
+    with access.client(actor=of.operator()) as client:
+        found = client.restart_run(number)
+    with show.done(_line(found)):
+        show.as_json(run_wire(found)) if access.json else show.line(_line(found))
+    return 0
+
+
 def _document(client: Client, what: str) -> Workflow:
     file = Path(what)
     if not file.is_file():

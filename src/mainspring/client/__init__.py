@@ -134,6 +134,10 @@ class Client(Protocol):
         """The definition that a run keeps. Raises UnknownRun."""
         ...
 
+    def restart_run(self, run: int) -> Run:
+        """Run it all again, as a new run. Raises UnknownRun, IllegalState."""
+        ...
+
     def cancel_run(self, run: int) -> Run:
         """Tell a run to stop: what waits is cancelled, what runs is asked to. Raises UnknownRun, IllegalState."""
         ...

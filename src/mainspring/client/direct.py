@@ -181,6 +181,10 @@ class DirectClient:
         """The definition that a run keeps."""
         return runs.document(self.store, run)
 
+    def restart_run(self, run: int) -> Run:
+        """Run it all again, as a new run."""
+        return runs.restart(self.store, run, actor=self._actor)
+
     def cancel_run(self, run: int) -> Run:
         """Tell a run to stop."""
         return runs.cancel(self.store, run, actor=self._actor)

@@ -146,6 +146,34 @@ def document(store: Store, number: int) -> Workflow:
     return store.read(look)
 
 
+# --- again ----------------------------------------------------------------------------------------------------------
+
+
+def restart(store: Store, number: int, *, actor: str) -> Run:
+    """Run it all again, as a new run with the definition and parameters of the old one (``replay_of``).
+
+    Raises UnknownRun; IllegalState while it has not ended.
+    """
+
+    def work(tx: Transaction) -> Run:
+        state = _require(tx, number).state
+        if state is None:
+            raise IllegalState(
+                f"run {number} has not ended; only an ended run can be restarted.",
+                state=RunState.RUNNING.value,
+                remedy=f"Wait for its end, or cancel it first: mainspring run-cancel {number}",
+            )
+        run = RunId(tx.job_ids(1)[0])
+        begin(tx, run, runs.again(tx, RunId(number)), actor)
+        return _present(tx, run)
+
+    run = store.write(
+        work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell
+    )
+    store.news_bell.ring()
+    return run
+
+
 # --- cancel ---------------------------------------------------------------------------------------------------------
 
 

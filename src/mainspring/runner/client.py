@@ -230,6 +230,10 @@ class FrameClient:
         found: Workflow = self._call("run_document", Workflow, run=run)
         return found
 
+    def restart_run(self, run: int) -> Run:
+        found: Run = self._call("restart_run", Run, run=run)
+        return found
+
     def cancel_run(self, run: int) -> Run:
         found: Run = self._call("cancel_run", Run, run=run)
         return found

@@ -200,6 +200,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schedule/one": _SCHEDULE,
     "schedule/soonest": ("at",),
     "schedule/waiting": _SCHEDULE,
+    "run/again": ("workflow", "version", "params", "on_failure", "parallel", "lasts", "tags"),
     "run/all": _RUN,
     "run/end": ("id",),
     "run/hold": (

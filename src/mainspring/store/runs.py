@@ -159,6 +159,13 @@ def insert(tx: Transaction, births: Sequence[RunBirth], ids: Sequence[RunId]) ->
     )
 
 
+def again(tx: Transaction, run: RunId) -> RunBirth:
+    """The birth of a run that is this one again."""
+    workflow, version, given, on_failure, parallel, lasts, tags = tx.rows("run/again", run=run)[0]
+    deadline = None if lasts is None else Instant(tx.now + lasts)
+    return RunBirth(workflow, version, given, on_failure, parallel, deadline, replay_of=run, tags=tags)
+
+
 def hold(tx: Transaction, wanted: Collection[RunId]) -> dict[RunId, Held]:
     """Runs that are about to move on, in the order of their numbers."""
     found = tx.many("run/hold", [(run,) for run in sorted(wanted)])

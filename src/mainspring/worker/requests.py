@@ -26,7 +26,7 @@ from mainspring.domain.timetable import Origin
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidInput, MainspringError
 
-_MOVING = frozenset({"submit", "cancel", "retry", "bulk", "start_run", "cancel_run"})
+_MOVING = frozenset({"submit", "cancel", "retry", "bulk", "start_run", "restart_run", "cancel_run"})
 
 Put = Callable[[int, Frame], None]
 _LONGEST_WAIT = Duration(30 * SECOND)
@@ -166,6 +166,7 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
             lambda client, body: client.run_events(body.run, after=body.after, limit=body.limit),
         ),
         "run_document": (_Run, lambda client, body: client.run_document(body.run)),
+        "restart_run": (_Run, lambda client, body: client.restart_run(body.run)),
         "cancel_run": (_Run, lambda client, body: client.cancel_run(body.run)),
         "tasks": (_Nothing, lambda client, _: client.tasks()),
         "workers": (_Nothing, lambda client, _: client.workers()),

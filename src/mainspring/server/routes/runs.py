@@ -53,6 +53,7 @@ class RunRoutes:
             Entry("GET", f"{_RUN}/nodes", Access.READ, self.nodes, ("cursor", "limit")),
             Entry("GET", f"{_RUN}/graph", Access.READ, self.graph),
             Entry("POST", f"{_RUN}/cancel", Access.ACT, self.cancel),
+            Entry("POST", f"{_RUN}/restart", Access.ACT, self.restart),
         ]
 
     def workflows(self, _: Asked) -> Answer:
@@ -113,6 +114,12 @@ class RunRoutes:
         """It is told to stop."""
         no_fields(asked)
         return Answer(200, run_wire(self._client.acting(asked.actor).cancel_run(_number(asked))))
+
+    def restart(self, asked: Asked) -> Answer:
+        """All of it again, as a new run."""
+        no_fields(asked)
+        run = self._client.acting(asked.actor).restart_run(_number(asked))
+        return Answer(201, run_wire(run), {"location": f"{_RUNS}/{run.id}"})
 
 
 def _number(asked: Asked) -> int:

@@ -1,0 +1,2 @@
+-- What a run that is this one again takes over.
+select workflow, version, params, on_failure, parallel, deadline - created as lasts, tags from run where id = :run

@@ -72,6 +72,7 @@ def test_a_workflow_is_submitted_and_its_result_is_what_the_function_returned(
             ("total", "succeeded"),
         ]
         assert app.run(run.id).state == "succeeded"
+        assert app.workflows["inner"].submit("monday").result(timeout=30) == 60  # by its default
 
 
 async def test_a_run_that_fails_says_which_nodes_did(store: Store, client: DirectClient) -> None:

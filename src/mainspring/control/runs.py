@@ -84,7 +84,8 @@ def _definition(store: Store, given: str | Workflow) -> tuple[int, Workflow]:
 
 
 def checked_params(header: Workflow, params: Any) -> str:
-    """The parameters of a run as they are stored. Raises InvalidParameters, PayloadTooLarge."""
+    """The parameters of a run as they are stored, defaults filled in. Raises InvalidParameters, PayloadTooLarge."""
+    params = header.with_defaults(params)
     text = checked_json(params, "params").decode()
     error = next(jsonschema_rs.validator_for(header.schema, validate_formats=True).iter_errors(params), None)
     if error is not None:

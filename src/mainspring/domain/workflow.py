@@ -86,6 +86,14 @@ class Workflow(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
         """The schema that the parameters of a run are checked against."""
         return self.parameters or NO_PARAMETERS
 
+    def with_defaults(self, params: Any) -> Any:
+        """The parameters of a run, with the schema's defaults for those that are left out. What is no object stays."""
+        if not isinstance(params, dict):
+            return params
+        known = self.schema.get("properties", {}).items()
+        defaults = {name: one["default"] for name, one in known if isinstance(one, dict) and "default" in one}
+        return defaults | params
+
 
 def canonical(document: Workflow) -> bytes:
     """The document as JSON in its one true spelling: defaults left out, keys of objects sorted."""

@@ -11,12 +11,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from campaign import cases_pipelines, cases_rules, cases_workflows
+from campaign import cases_cron, cases_pipelines, cases_rules, cases_workflows
 from mainspring.clock import SystemClock, seconds
 
 Check = Callable[[Path, Sequence[str], Callable[[str], None]], list[str]]
 
 KINDS: dict[str, Check] = {
+    "cron_vectors": cases_cron.check_vectors,
+    "crontabs": cases_cron.check_crontabs,
     "rules": cases_rules.check,
     "pipelines": cases_pipelines.check,
     "workflows": cases_workflows.check,

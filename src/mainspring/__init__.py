@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mainspring.sdk.drawing import index, item
     from mainspring.sdk.handle import Handle
     from mainspring.sdk.handle import Handle as Job
-    from mainspring.sdk.times import at, cron, every
+    from mainspring.sdk.times import at, cron, every, rrule
     from mainspring.sdk.workflow import Node, Workflow
 
 __version__ = "0.1.0"
@@ -51,6 +51,7 @@ _HOMES = {
     "every": "sdk.times",
     "index": "sdk.drawing",
     "item": "sdk.drawing",
+    "rrule": "sdk.times",
 }
 """Where each name lives; behind a colon its name there."""
 
@@ -81,6 +82,7 @@ __all__ = [
     "every",
     "index",
     "item",
+    "rrule",
 ]
 
 

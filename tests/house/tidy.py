@@ -332,7 +332,7 @@ LOADED_BY_NAME = {
 """Dependencies that somebody else imports for us."""
 
 
-IMPORTED_AS = {"pyyaml": "yaml"}
+IMPORTED_AS = {"python_dateutil": "dateutil", "pyyaml": "yaml"}
 """Distributions whose package has another name."""
 
 

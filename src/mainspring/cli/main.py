@@ -43,6 +43,7 @@ class Command(NamedTuple):
 
 WORKER = (Command("drain", "mainspring.cli.workers:drain", "Let a worker end when its running jobs have.", " ID"),)
 IMPORT = (
+    Command("crontab", "mainspring.cli.importing:crontab", "Make an app file of a crontab; runs nothing.", " FILE"),
     Command("wfformat", "mainspring.cli.import_workflows:wfformat", "Import an instance of WfFormat.", " FILE"),
     Command("pipeline", "mainspring.cli.import_workflows:pipeline", "Import a pipeline in the neutral JSON.", " FILE"),
 )
@@ -64,7 +65,7 @@ SCHEDULE = (
     Command("resume", "mainspring.cli.schedules:resume", "Let them make jobs again.", " NAME"),
     Command("trigger", "mainspring.cli.schedules:trigger", "Make a job now.", " NAME"),
     Command("backfill", "mainspring.cli.schedules:backfill", "Make the jobs of ticks of the past.", " NAME"),
-    Command("preview", "mainspring.cli.schedules:preview", "Show the next ticks of a rule.", " EXPR"),
+    Command("preview", "mainspring.cli.lookahead:preview", "Show when a rule fires, in words and times.", " EXPR"),
     Command("reset", "mainspring.cli.schedules:reset", "Take back what operators have changed.", " NAME"),
     Command("remove", "mainspring.cli.schedules:remove", "Take a schedule away.", " NAME"),
 )

@@ -11,14 +11,12 @@ from mainspring.cli import access as of
 from mainspring.cli import looks, show, values
 from mainspring.cli.access import Access, option
 from mainspring.client.schedule_wire import filling_wire, plan_fields, schedule_wire, tick_wire
-from mainspring.clock import Instant, SystemClock, duration, instant, instant_text
+from mainspring.clock import Instant, SystemClock, instant, instant_text
 from mainspring.domain import plan as plans
-from mainspring.domain import recurrence
 from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.parameters import loads_strict
-from mainspring.domain.preview import next_ticks
 from mainspring.domain.timetable import Origin, Outcome, Schedule, Standing, Tick
-from mainspring.errors import InvalidDuration, InvalidOption
+from mainspring.errors import InvalidOption
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -229,36 +227,6 @@ def backfill(  # noqa: PLR0913 - the documented options
         show.line(instant_text(tick))
     begun = "" if found.backfill is None else f"; they are made as backfill-{found.backfill.id}"
     show.note(f"{looks.counted(len(found.ticks), 'tick')} of {name}{begun}")
-    return 0
-
-
-def preview(  # noqa: PLR0913 - the documented options
-    expr: Annotated[str, Parameter(name="EXPR", help="A cron expression, or an interval such as 30s.")],
-    /,
-    *,
-    tz: Annotated[str, option("The IANA zone in which it is read (default: UTC).", "ZONE")] = "UTC",
-    from_: Annotated[str | None, option("Ticks after this time (default: now).", "TIME", name=("--from",))] = None,
-    n: Annotated[int, option("So many (default: 10).", "N", name=("-n",))] = 10,
-    gap: Annotated[str, option("A local time that the clocks skip: shift (default) or skip.", "HOW")] = "shift",
-    repeat: Annotated[str, option("A repeated local time: first (default), last or both.", "WHICH")] = "first",
-    access: Access = of.DEFAULT,
-) -> int:
-    """Show the next ticks of a rule, by the same code that fires. No database is asked."""
-    try:
-        duration(expr)
-    except InvalidDuration:
-        document: dict[str, Any] = {"cron": expr, "tz": tz, "gap": gap, "repeat": repeat}
-    else:
-        document = {"every": expr, "tz": tz}
-    after = SystemClock().now() if from_ is None else instant(from_)
-    rule = recurrence.read(document).anchored(after)
-    found = next_ticks(rule, after, n)
-    if access.json:
-        show.as_json(found)
-        return 0
-    show.note(rule.words())
-    for tick in found:
-        show.line(tick)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Cron: an expression in a zone, and when it fires. Own engine, as no library is right by all vectors (decision 0023).
+"""Cron: an expression in a zone, and when it fires. Own engine, as no library is right by all vectors (decision 0027).
 
 Bit sets per field make the next match on the wall clock a few integer operations; zone.py turns it into instants.
 """
@@ -12,6 +12,7 @@ from typing import Any
 
 from mainspring.clock import Instant
 from mainspring.domain.cron_fields import Fields, Together, read
+from mainspring.domain.cron_words import in_words
 from mainspring.domain.zone import NEVER, Gap, Repeat, Zone, next_tick, zone
 from mainspring.errors import InvalidSchedule, NeverFires
 
@@ -150,7 +151,7 @@ class Cron:
 
     def words(self) -> str:
         """What it means, in English."""
-        return f"cron {self.expression} in {self.tz}"
+        return f"{in_words(self.wall.fields)}, {self.tz} time"
 
     def document(self) -> dict[str, Any]:
         """The JSON form; options at their defaults are left out."""

@@ -6,12 +6,14 @@ Ticks are nominal: jitter moves when a tick is done, never what it is called (``
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mainspring.clock import MICROSECOND, SECOND, Duration, Instant, duration, duration_text, instant, instant_text
 from mainspring.domain.calendars import Calendar
 from mainspring.domain.cron import Cron
+from mainspring.domain.rrule import Rrule, split_until
 from mainspring.domain.zone import LAST_SECOND, MICROS, Zone, zone
 from mainspring.errors import InvalidDuration, InvalidInstant, InvalidSchedule
 
@@ -74,7 +76,7 @@ class Every:
         found = start + ((moment - start) // self.length + 1) * self.length
         return Instant(found) if found < LAST_SECOND * MICROS else None
 
-    def anchored(self, moment: Instant) -> Recurrence:
+    def anchored(self, moment: Instant) -> Every:
         # A start that was not asked for is when counting began: the first tick comes one interval later.
         return self if self.start is not None else Every(self.length, Instant(moment + self.length), self.tz)
 
@@ -102,7 +104,7 @@ class At:
     def next_after(self, moment: Instant) -> Instant | None:
         return self.moment if moment < self.moment else None
 
-    def anchored(self, moment: Instant) -> Recurrence:
+    def anchored(self, moment: Instant) -> At:
         return self
 
     def document(self) -> dict[str, Any]:
@@ -116,7 +118,7 @@ class At:
 class Limited:
     """Another recurrence from ``start`` up to and including ``end``, without the days of ``calendars``."""
 
-    rule: Cron | Every | At
+    rule: Rule
     start: Instant | None = None
     end: Instant | None = None
     calendars: tuple[Calendar, ...] = ()
@@ -155,8 +157,7 @@ class Limited:
         return moment if day == first else Instant(self.place.first_instant(day * 86_400) * MICROS)
 
     def anchored(self, moment: Instant) -> Recurrence:
-        rule = self.rule.anchored(moment) if isinstance(self.rule, Every) else self.rule
-        return Limited(rule, self.start, self.end, self.calendars)  # type: ignore[arg-type]
+        return Limited(self.rule.anchored(moment), self.start, self.end, self.calendars)
 
     def document(self) -> dict[str, Any]:
         document = self.rule.document()
@@ -170,7 +171,7 @@ class Limited:
 
     def words(self) -> str:
         text = self.rule.words()
-        if self.start is not None and not isinstance(self.rule, Every):
+        if self.start is not None and not isinstance(self.rule, Every | Rrule):
             text += f", from {self.place.text(self.start)}"
         if self.end is not None:
             text += f", until {self.place.text(self.end)}"
@@ -188,12 +189,14 @@ def jittered(rule: Recurrence, tick: Instant, most: Duration, fraction: float) -
     return Instant(tick + int(room * fraction))
 
 
-_KINDS = ("cron", "every", "at")
+_KINDS = ("cron", "every", "at", "rrule")
 _OPTIONS = {
     "cron": {"tz", "gap", "repeat", "days", "start", "end", "except"},
     "every": {"tz", "start", "end", "except"},
     "at": {"tz"},
+    "rrule": {"tz", "gap", "repeat", "start", "end", "except"},
 }
+Rule = Cron | Every | At | Rrule
 
 
 def read(document: object) -> Recurrence:
@@ -221,14 +224,20 @@ def read(document: object) -> Recurrence:
             )
     place = zone(document.get("tz", "UTC"))
     start, end = _bound(document, "start", place), _bound(document, "end", place)
-    rule: Cron | Every | At
+    options = {name: document[name] for name in ("tz", "gap", "repeat", "days") if name in document}
+    rule: Rule
     if kind == "cron":
-        options = {name: document[name] for name in ("tz", "gap", "repeat", "days") if name in document}
         rule = Cron(document["cron"], **options)
+    elif kind == "rrule":
+        text, until = split_until(document["rrule"])
+        rule, start = Rrule(text, start=start, **options), None
+        if until is not None:
+            last = moment(until, "rrule", place)
+            end = last if end is None else min(end, last)
     elif kind == "every":
         rule, start = Every(_length(document["every"]), start, place.name), None
     else:
-        rule = At(_moment(document["at"], "at", place), place.name)
+        rule = At(moment(document["at"], "at", place), place.name)
     calendars = tuple(Calendar.read(entry) for entry in _list(document.get("except", ())))
     if start is None and end is None and not calendars:
         return rule
@@ -249,10 +258,10 @@ def _length(value: str | float) -> Duration:
 
 
 def _bound(document: dict[str, Any], name: str, place: Zone) -> Instant | None:
-    return _moment(document[name], name, place) if document.get(name) is not None else None
+    return moment(document[name], name, place) if document.get(name) is not None else None
 
 
-def _moment(value: object, name: str, place: Zone) -> Instant:
+def moment(value: object, name: str, place: Zone) -> Instant:
     """An ISO 8601 time with offset or, without one, in the zone of the recurrence; a date is its first moment."""
     if not isinstance(value, str):
         raise InvalidInstant(value, field=name)
@@ -264,3 +273,23 @@ def _moment(value: object, name: str, place: Zone) -> Instant:
         except InvalidInstant:
             raise InvalidInstant(value, field=name) from error
         return Instant(place.first_instant(wall // MICROS) * MICROS + wall % MICROS)
+
+
+def guessed(text: str, **options: object) -> Recurrence:
+    """What a person writes in one line: a cron expression, ``every 30s`` (or ``30s``), a time, or ``FREQ=...``.
+
+    ``options``: of the document; those that are None count as not given. Raises as ``read`` does.
+    """
+    plain = text.strip()
+    kind = "cron"
+    if plain.upper().startswith(("FREQ=", "RRULE:")):
+        kind = "rrule"
+    elif plain.startswith("every ") or _INTERVAL.fullmatch(plain):
+        kind, plain = "every", plain.removeprefix("every ").strip()
+    elif _TIME.match(plain):
+        kind = "at"
+    return read({kind: plain} | {name: value for name, value in options.items() if value is not None})
+
+
+_INTERVAL = re.compile(r"(\d+(\.\d+)?(us|ms|s|m|h|d|w))+", re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)

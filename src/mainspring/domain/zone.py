@@ -72,11 +72,12 @@ class Zone:
     def instants(self, wall: int) -> list[int]:
         """The UTC seconds at which the clocks show this: none in a gap, two in a repeated hour."""
         found, span = [], self.span(wall - _FARTHEST)
-        while span.start <= wall + _FARTHEST:
+        while True:
             if span.start <= wall - span.offset < span.end or not span.start:
                 found.append(wall - span.offset)
+            if span.end > wall + _FARTHEST:
+                return found
             span = self.span(span.end)
-        return found
 
     def first_instant(self, wall: int) -> int:
         """The first UTC second at which the clocks show this or, where that is skipped, the end of the gap."""

@@ -1,4 +1,4 @@
-"""When something is done, as users write it: ``cron(...)``, ``every(...)``, ``at(...)``. All give a Recurrence."""
+"""When something is done, as users write it: ``cron(...)``, ``every(...)`` and so on. All give a Recurrence."""
 
 from __future__ import annotations
 
@@ -64,6 +64,24 @@ def every(
 def at(time: Time, *, tz: str = "UTC") -> Recurrence:
     """One instant: ``at("2026-12-01T03:00", tz="Europe/Berlin")``. Raises InvalidInstant, UnknownZone."""
     return read({"at": _text(time), "tz": tz})
+
+
+def rrule(  # noqa: PLR0913 - each is a documented option
+    rule: str,
+    *,
+    start: Time | None = None,
+    end: Time | None = None,
+    tz: str = "UTC",
+    gap: Literal["shift", "skip"] = "shift",
+    repeat: Literal["first", "last", "both"] = "first",
+    exclude: Iterable[str | dict[str, Any]] = (),
+) -> Recurrence:
+    """A rule of RFC 5545, daily or coarser: ``rrule("FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0;BYSECOND=0")``.
+
+    ``start`` is its DTSTART (default: when the schedule is first declared); the rest as for ``cron``. Raises
+    InvalidSchedule, NeverFires, UnknownZone.
+    """
+    return read({"rrule": rule, "tz": tz, "gap": gap, "repeat": repeat} | _bounds(start, end, exclude))
 
 
 def _bounds(start: Time | None, end: Time | None, exclude: Iterable[str | dict[str, Any]]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from mainspring.clock import SystemClock, instant
 from mainspring.domain import plan as plans
 from mainspring.domain import recurrence
 from mainspring.domain.backfill import BackfillRequest
-from mainspring.domain.preview import next_ticks
+from mainspring.domain.lookahead import preview_document
 from mainspring.domain.timetable import Origin
 from mainspring.errors import InvalidOption
 from mainspring.server.decode import body_of, no_fields, object_of
@@ -155,9 +155,9 @@ class ScheduleRoutes:
             raise InvalidOption(f"n is {count!r:.80}; it must be a whole number.", field="n")
         if not isinstance(inclusive, bool):
             raise InvalidOption(f"inclusive is {inclusive!r:.80}; it must be true or false.", field="inclusive")
-        begin = self._clock.now() if after is None else instant(after)
-        rule = recurrence.read(body).anchored(begin)
-        return Answer(200, {"ticks": next_ticks(rule, begin, count, inclusive=inclusive), "words": rule.words()})
+        rule = recurrence.read(body)
+        begin = self._clock.now() if after is None else recurrence.moment(after, "from", rule.place)
+        return Answer(200, preview_document(rule.anchored(begin), begin, count, inclusive=inclusive))
 
     def _acting(self, asked: Asked) -> OperatingClient:
         return self._client.acting(asked.actor)

@@ -1,0 +1,142 @@
+"""RRULE of RFC 5545 in a time zone: python-dateutil walks the local days, zone.py makes instants of them.
+
+Day-wise and coarser rules only: what comes several times a day is an interval or a cron expression, and dateutil would
+walk through years of minutes. Clock changes are as for a fixed time of cron.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from mainspring.clock import Instant, instant_text
+from mainspring.domain.zone import MICROS, NEVER, Gap, Repeat, Zone, next_tick, zone
+from mainspring.errors import InvalidSchedule, NeverFires
+
+LONGEST = 2000
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall time has no zone
+_LAST = datetime(2200, 1, 1)  # noqa: DTZ001
+_UNITS = {"DAILY": 1, "WEEKLY": 7}
+_PARTS = re.compile(r"(?:RRULE:)?((?:[A-Z]+=[A-Z0-9,+-]+)(?:;[A-Z]+=[A-Z0-9,+-]+)*);?", re.ASCII)
+_SELECTS = ("BYMONTH", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYDAY", "BYSETPOS", "BYEASTER")
+_KNOWN = {"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYHOUR", "BYMINUTE", "BYSECOND", *_SELECTS}
+
+
+@dataclass(frozen=True)
+class Rrule:
+    """A recurrence rule such as ``FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17;BYMINUTE=0;BYSECOND=0``.
+
+    Parameters
+    ----------
+    rule: the rule, with or without ``RRULE:`` in front. FREQ is DAILY, WEEKLY, MONTHLY or YEARLY.
+    tz, gap, repeat: see Cron.
+    start: DTSTART: what BYHOUR and the like are by default, where INTERVAL and COUNT begin. Without one: when the
+        schedule was made.
+
+    Raises InvalidSchedule, NeverFires, UnknownZone.
+
+    """
+
+    rule: str
+    tz: str = "UTC"
+    gap: Gap = "shift"
+    repeat: Repeat = "first"
+    start: Instant | None = None
+    _rule: Any = field(init=False, repr=False, compare=False)
+    _begins: datetime = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        parts = _parts(self.rule)
+        from dateutil.rrule import rrulestr  # what user code imports needs nothing of others
+
+        begins = _EPOCH + timedelta(seconds=self.place.wall(self.start or Instant(0)))
+        try:
+            rule = rrulestr(self.rule, dtstart=begins, ignoretz=True)
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            raise _wrong(self.rule, str(error)) from error
+        # The same weekdays and leap years come back within 28 years; there dateutil meets the end of its calendar soon.
+        late = begins.replace(year=9944 + (begins.year - 9944) % 28)
+        if "COUNT" not in parts and next(iter(rule.replace(dtstart=late, until=None)), None) is None:
+            raise NeverFires(f"The rule {self.rule!r} never fires.", remedy="Correct its days.", field="rrule")
+        object.__setattr__(self, "_rule", rule)
+        object.__setattr__(self, "_begins", begins)
+
+    @property
+    def place(self) -> Zone:
+        return zone(self.tz)
+
+    def next_after(self, moment: Instant) -> Instant | None:
+        if self.start is not None:
+            moment = max(moment, Instant(self.start - 1))
+        return next_tick(self.place, self._first_from, moment, fixed=True, gap=self.gap, repeat=self.repeat)
+
+    def _first_from(self, wall: int) -> int:
+        wanted = _EPOCH + timedelta(seconds=wall)
+        found = self._near(wanted).after(wanted, inc=True)
+        return NEVER if found is None or found > _LAST else int((found - _EPOCH).total_seconds())
+
+    def _near(self, wanted: datetime) -> Any:
+        """The same rule from a later start that gives the same days, so that old schedules don't walk their past."""
+        parts = _parts(self.rule)
+        unit = _UNITS.get(parts["FREQ"])
+        if unit is None or "COUNT" in parts:
+            return self._rule
+        step = timedelta(days=unit * int(parts.get("INTERVAL", "1")))
+        steps = max((wanted - self._begins) // step - 1, 0)
+        return self._rule.replace(dtstart=self._begins + steps * step) if steps else self._rule
+
+    def anchored(self, moment: Instant) -> Rrule:
+        if self.start is not None:
+            return self
+        return Rrule(self.rule, self.tz, self.gap, self.repeat, Instant(moment // MICROS * MICROS))
+
+    def document(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"rrule": self.rule, "tz": self.tz}
+        if self.gap != "shift":
+            document["gap"] = self.gap
+        if self.repeat != "first":
+            document["repeat"] = self.repeat
+        return document | ({"start": instant_text(self.start)} if self.start is not None else {})
+
+    def words(self) -> str:
+        return f"by the rule {self.rule.removeprefix('RRULE:')}, {self.tz} time"
+
+
+_UNTIL = re.compile(r";?UNTIL=(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?(?=;|$)", re.ASCII)
+
+
+def split_until(rule: object) -> tuple[Any, str | None]:
+    """The rule without its UNTIL, and that as ISO 8601: a day includes all of it."""
+    match = _UNTIL.search(rule) if isinstance(rule, str) else None
+    if match is None or not isinstance(rule, str):
+        return rule, None
+    year, month, day, hour, minute, second, utc = match.groups()
+    clock = f"{hour}:{minute}:{second}{utc}" if hour else "23:59:59"
+    return rule[: match.start()] + rule[match.end() :], f"{year}-{month}-{day}T{clock}"
+
+
+def _parts(rule: object) -> dict[str, str]:
+    if not isinstance(rule, str) or len(rule) > LONGEST:
+        raise _wrong(rule, f"it must be a text of at most {LONGEST:,} characters")
+    match = _PARTS.fullmatch(rule)
+    if match is None:
+        raise _wrong(rule, "it must be one rule; DTSTART is told by start, EXDATE by except")
+    parts = dict(part.split("=", 1) for part in match[1].split(";"))
+    unknown = sorted(set(parts) - _KNOWN)
+    if unknown:
+        raise _wrong(rule, f"there is no {unknown[0]}")
+    if parts.get("FREQ") not in {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"}:
+        raise _wrong(rule, "FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY; what is more often is every or cron")
+    if parts.get("INTERVAL", "1").strip("0") == "" or len(parts.get("INTERVAL", "1")) > 4:
+        raise _wrong(rule, "INTERVAL must be from 1 to 9999")
+    return parts
+
+
+def _wrong(rule: object, why: str) -> InvalidSchedule:
+    return InvalidSchedule(
+        f"rrule is {rule!r:.200}: {why}.",
+        remedy="Write a rule such as FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17.",
+        field="rrule",
+    )

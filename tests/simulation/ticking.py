@@ -52,7 +52,7 @@ class Ticking:
         self._inside = False
 
     def _scheduler(self, number: int) -> Fire:
-        return Fire(self.store, self.clock, actor=f"scheduler-{number}")
+        return Fire(self.store, self.clock, actor=f"scheduler-{number}", keep=Duration(10_000 * DAY))
 
     def _plan(self) -> Plan:
         minute, hour, zone = self.chance.whole(0, 59), self.chance.whole(0, 4), self.chance.pick(ZONES)

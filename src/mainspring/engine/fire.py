@@ -49,14 +49,17 @@ class _Look(NamedTuple):
 
 
 class Fire:
-    """The turn of a scheduler. ``made``: how many jobs it has made so far."""
+    """The turn of a scheduler. ``keep``: how long it keeps records of ticks; ``made``: jobs that it has made so far."""
 
-    def __init__(self, store: Store, clock: Clock, *, poll: Duration = SECOND, actor: str = "scheduler") -> None:
+    def __init__(
+        self, store: Store, clock: Clock, *, poll: Duration = SECOND, actor: str = "scheduler", keep: Duration = KEPT
+    ) -> None:
         self._store = store
         self._clock = clock
         self._poll = poll
         self._actor = actor
         self.made = 0
+        self._keep = keep
         self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
         self._prepared: dict[tuple[str, str | None, Instant, str], Prepared | str] = {}
 
@@ -200,7 +203,7 @@ class Fire:
         """Where nothing else is to be done and it is time, forget one batch of old ticks; None when there are none."""
         if self._clock.monotonic() < self._tidy_at:
             return None
-        gone = self._store.write(lambda tx: ticks.forget(tx, Instant(now - KEPT), BATCH))
+        gone = self._store.write(lambda tx: ticks.forget(tx, Instant(now - self._keep), BATCH))
         if gone == BATCH:
             return Duration(10 * MILLISECOND)
         self._tidy_at = Duration(self._clock.monotonic() + TIDY_EVERY)

@@ -247,7 +247,7 @@ def test_options_that_are_not_there_are_refused_before_anything_is_stored(store:
         ({"tags": "a=b"}, "tags", InvalidOption),
         ({"retry": 5}, "retry", InvalidOption),
         ({"retry": {"retries": 5}}, "retry.retries", InvalidOption),
-        ({"queue": "no space"}, "name", InvalidTask),
+        ({"queue": "no space"}, "queue", InvalidTask),
         ({"queue": 7}, "queue", InvalidOption),
         ({"meta": object()}, "meta", InvalidOption),
         ({"meta": {"a": "\0"}}, "meta.a", InvalidText),

@@ -82,7 +82,7 @@ def test_another_file_may_be_named_and_must_then_be_there(tmp_path: Path):
     ("toml", "said"),
     [
         ('\nlaese = "3s"', r"line 2: 'laese' is not a setting\. Did you mean lease"),
-        ("zzz = 1", r"'zzz' is not a setting\. Settings: app, database_url"),
+        ("zzz = 1", r"'zzz' is not a setting\. Settings: app, auth, database_url"),
         ("lease = 30", r'lease is 30; it must be a duration from 1s to 1d, such as 30s\. .*lease = "30s"'),
         ('port = "none"', r"line 1: port is 'none'; it must be a whole number from 0 to 65,535"),
         ("port = true", "port is True"),

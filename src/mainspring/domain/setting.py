@@ -165,8 +165,16 @@ SETTINGS: tuple[Setting, ...] = (
         choices=("tls", "plain"),
         depends="plain at a loopback address, else tls",
     ),
-    Setting("tls_cert", Kind.TEXT, "", "The file of the certificate chain, in PEM.", "--tls-cert", _SERVERS),
-    Setting("tls_key", Kind.TEXT, "", "The file of its private key, in PEM.", "--tls-key", _SERVERS),
+    Setting(
+        "tls_cert",
+        Kind.TEXT,
+        "",
+        "The file of the certificate chain, in PEM.",
+        "--tls-cert",
+        _SERVERS,
+        depends="none",
+    ),
+    Setting("tls_key", Kind.TEXT, "", "The file of its private key, in PEM.", "--tls-key", _SERVERS, depends="none"),
     Setting(
         "workers", Kind.WHOLE, 1, "How many worker processes `up` starts.", "--workers", ("up",), least=1, most=256
     ),

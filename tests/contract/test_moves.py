@@ -116,9 +116,8 @@ def _birth(story: Story, job: int) -> None:
     number = JobId(job)
 
     def again(tx: Transaction) -> None:
-        tx.many(
-            "job/insert", [(number, "shop.send", 1, 5, 1, tx.now, tx.now, None, None, None, None, None, "{}", None)]
-        )
+        born = (number, "shop.send", 1, 5, 1, tx.now, tx.now, None, None, None, None, None, "{}", *[None] * 6)
+        tx.many("job/insert", [born])
         tx.many(moves.ENTER[Place.READY], [(number, 1, 5, tx.now, 0, tx.now)])
 
     with pytest.raises(StoreError):

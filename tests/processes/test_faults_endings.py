@@ -108,7 +108,7 @@ def test_a_cancel_that_was_accepted_is_never_followed_by_success(world: World) -
             else:
                 accepted.append(job)
 
-    threads = [threading.Thread(target=cancel, args=(jobs[part::4],)) for part in range(4)]
+    threads = [threading.Thread(target=cancel, args=(jobs[part::4][:: 1 if part % 2 else -1],)) for part in range(4)]
     world.started(jobs[0])
     for thread in threads:
         thread.start()

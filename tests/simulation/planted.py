@@ -14,7 +14,6 @@ from mainspring.domain.job import Receipt
 from mainspring.domain.retry import Retry
 from mainspring.domain.states import State
 from mainspring.domain.verdicts import Verdict, after_ending, after_loss
-from mainspring.engine import sweep
 from mainspring.engine.sweep import LeaseWatch
 from mainspring.faults import InjectedFault
 from mainspring.store import Store, jobs, sqlite
@@ -22,7 +21,7 @@ from mainspring.store.jobs import Left, Look
 from mainspring.store.statements import statement
 from mainspring.store.transaction import Transaction
 from mainspring.testing import image
-from mainspring.transitions import born, waiting
+from mainspring.transitions import born, due, waiting
 
 ENDED = "mainspring.transitions.ended."
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -134,7 +133,7 @@ def job_forgotten_at_promotion(monkeypatch: pytest.MonkeyPatch) -> None:
                 tx.rows("job/leave_ready", job=job)
         return count
 
-    monkeypatch.setattr(sweep, "promote", forgetful)
+    monkeypatch.setattr(due, "promote", forgetful)
 
 
 def losses_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

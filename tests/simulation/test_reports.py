@@ -73,7 +73,7 @@ def test_what_a_world_raises_is_a_finding(monkeypatch: pytest.MonkeyPatch):
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a bug in the engine")
 
-    monkeypatch.setattr("mainspring.engine.sweep.promote", broken)
+    monkeypatch.setattr("mainspring.transitions.due.promote", broken)
     result = try_seed(0)
     assert result.rule == "X"
     assert "ZeroDivisionError: a bug in the engine (" in result.text

@@ -97,12 +97,13 @@ def overview(version: str, groups: Sequence[tuple[str, Sequence[tuple[str, str]]
     """The help of the whole command line; plain, as it has to come at once."""
     bold, plain = ("\x1b[1m", "\x1b[0m") if sys.stdout.isatty() else ("", "")
     lines = [
-        f"{bold}mainspring{plain} {version}: durable background jobs on one file",
+        f"{bold}mainspring{plain} {version}: durable jobs, schedules and workflows",
         "",
         "Usage: mainspring COMMAND [OPTIONS]",
     ]
+    wide = max(len(name) for _, commands in groups for name, _ in commands)
     for title, commands in groups:
-        lines += ["", f"{bold}{title}{plain}", *(f"  {name:<10} {summary}" for name, summary in commands)]
+        lines += ["", f"{bold}{title}{plain}", *(f"  {name:<{wide}}  {summary}" for name, summary in commands)]
     lines += [
         "",
         f"{bold}Everywhere{plain}",

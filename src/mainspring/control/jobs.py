@@ -25,7 +25,7 @@ def cancel(store: Store, number: int, *, actor: str) -> Job:
 
     def work(tx: Transaction) -> Job:
         if not cancel_tree(tx, JobId(storable(number)), actor):
-            found = jobs.where(tx, number)
+            found = jobs.where(tx, storable(number))
             if found is None:
                 raise UnknownJob(number)
             state = found[0].value

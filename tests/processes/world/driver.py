@@ -327,18 +327,29 @@ class World:
 
     def judge(self) -> None:
         """What must hold whatever happened: legal histories, one end each, attempts numbered, the ledger in line."""
-        events: dict[int, list[Event]] = defaultdict(list)
-        after = 0
-        while page := self.client.events(after=after, limit=5_000):
-            after = page[-1].seq
-            for event in page:
-                events[event.job].append(event)
+        events: dict[int, list[Event]] = {}
+
+        def all_told() -> bool:
+            """Events wait for writers under way: one may be a session whose worker has just gone."""
+            events.update(self._histories())
+            return all(self.job(job).state is history[-1].target for job, history in events.items())
+
+        self.eventually(all_told, within=20, what="the last events of all jobs")
         ledger = defaultdict(list)
         for line in self.ledger():
             ledger[line.job].append(line)
         for job, history in events.items():
             self._judge_history(job, history)
             self._judge_attempts(job, history, ledger[job])
+
+    def _histories(self) -> dict[int, list[Event]]:
+        events: dict[int, list[Event]] = defaultdict(list)
+        after = 0
+        while page := self.client.events(after=after, limit=5_000):
+            after = page[-1].seq
+            for event in page:
+                events[event.job].append(event)
+        return events
 
     def _judge_history(self, job: int, history: list[Event]) -> None:
         state = State.NEW
@@ -349,7 +360,6 @@ class World:
             assert next_state(state, event.cause) is event.target, f"job {job}: {event}"
             state = event.target
         assert sum(event.target in FINAL for event in history) <= 1
-        assert self.job(job).state is state
 
     def _judge_attempts(self, job: int, history: list[Event], lines: list[Line]) -> None:
         claims = [event.attempt for event in history if event.target is State.RUNNING]

@@ -196,11 +196,14 @@ class Listener:
                 os.read(self._pipe, _ALL)
 
     def close(self) -> None:
-        """Stop listening and remove the FIFO."""
+        """Stop listening and remove the FIFO.
+
+        The name goes first: a ringer that found it without a listener would clear it away, and could meet its successor.
+        """
         self._bell.dismiss(self._event)
-        if self._pipe >= 0:
-            os.close(self._pipe)
-            self._pipe = -1
         if self._fifo is not None:
             with suppress(OSError):
                 self._fifo.unlink()
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1

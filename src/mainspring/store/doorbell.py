@@ -198,7 +198,7 @@ class Listener:
     def close(self) -> None:
         """Stop listening and remove the FIFO.
 
-        The name goes first: a ringer that found it without a listener would clear it away, and could meet its successor.
+        The name goes first: a ringer that found it without a listener would clear it away, perhaps its successor's.
         """
         self._bell.dismiss(self._event)
         if self._fifo is not None:

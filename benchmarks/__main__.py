@@ -1,7 +1,7 @@
 """``python -m benchmarks [NAME ...] [--postgres] [--quick] [--record] [--strict]``: measure and print one table.
 
-Names: enqueue, drain, pickup, chain, start, ticks, idle (default: all), prune (on PostgreSQL, only when named). What
-stands behind ``--`` goes to the worker of drain: ``python -m benchmarks drain -- --slots 200 --runners 2``.
+Names: enqueue, drain, pickup, chain, workflows, start, ticks, idle (default: all), prune (on PostgreSQL, only when
+named). What stands behind ``--`` goes to the worker of drain: ``python -m benchmarks drain -- --runners 2``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 
-from benchmarks import drain, enqueue, idle, latency, prune, report, start, ticks
+from benchmarks import drain, enqueue, idle, latency, prune, report, start, ticks, workflows
 from benchmarks.place import Place
 from benchmarks.postgres import PostgresPlace
 from mainspring.store.sqlite import filesystem
@@ -41,6 +41,7 @@ def main() -> int:
         ),
         "pickup": lambda: latency.pickup(where, quick=quick),
         "chain": lambda: latency.chain(where, quick=quick),
+        "workflows": lambda: workflows.measure(where, quick=quick),
         "start": lambda: start.measure(quick=quick),
         "ticks": lambda: ticks.measure(where, quick=quick),
         "prune": lambda: prune.measure(quick=quick),

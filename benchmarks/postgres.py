@@ -23,7 +23,7 @@ class PostgresPlace(Place):
     driver: ClassVar[str] = "psycopg"
     pickup: ClassVar[tuple[int, int]] = (5, 20)
     hop: ClassVar[int] = 4
-    measured: ClassVar[tuple[str, ...]] = ("enqueue", "drain", "pickup", "chain")
+    measured: ClassVar[tuple[str, ...]] = ("enqueue", "drain", "pickup", "chain", "workflows")
 
     def __enter__(self) -> Self:
         parent = Path(tempfile.gettempdir())

@@ -229,6 +229,47 @@ def test_what_is_wide_goes_in_pieces_and_nothing_is_left_out(runs: Runs, monkeyp
     assert runs.run(run).state is RunState.FAILED
 
 
+def test_no_more_nodes_are_active_at_a_time_than_the_run_may_have(runs: Runs) -> None:
+    names = [f"n{number}" for number in range(7)]
+    run = runs.start(
+        node("top"),
+        *(node(name, "top") for name in names),
+        node("not", "top", when="results.top == 2"),
+        node("each", "top", map=[1, 2, 3]),
+        node("none", "top", map=[]),
+        node("join", *names, "each", "none", task=None),
+        node("last", "join"),
+        parallel=2,
+    )
+    runs.errands()
+    runs.end("top")
+    assert list(runs.waiting()) == ["n0", "n1"], "in the order of the document"
+    assert runs.states(run)["not"] == "skipped: condition", "what needs no room does not wait for it"
+    runs.end("n1")
+    assert sorted(runs.waiting()) == ["n0", "n2"]
+    runs.end("n0", "n2", outcome=FAILED)
+    went = []
+    while waiting := runs.waiting():
+        assert runs.run(run).progress.active <= 2
+        assert {job.node for job in waiting.values()} <= {*names, "each"}
+        went.append(min(waiting))
+        runs.end(min(waiting))
+    assert sorted(went) == ["each[0]", "each[1]", "each[2]", "n3", "n4", "n5", "n6"]
+    assert runs.run(run).state is RunState.FAILED
+
+
+def test_a_stop_reaches_those_that_stand_in_line_for_room(runs: Runs) -> None:
+    run = runs.start(node("A"), node("B"), node("C"), node("clean", run_if="always"), parallel=1)
+    runs.errands()
+    assert list(runs.waiting()) == ["A"]
+    runs.cancel(run)
+    runs.errands()
+    assert list(runs.waiting()) == ["clean"]
+    runs.end("clean")
+    assert runs.states(run) == {"A": "cancelled", "B": "cancelled", "C": "cancelled", "clean": "succeeded"}
+    assert runs.run(run).state is RunState.CANCELLED
+
+
 def test_a_definition_is_stored_once_and_a_run_keeps_the_one_it_began_with(runs: Runs) -> None:
     first, second = Workflow("w", (node("A"),)), Workflow("w", (node("A"), node("B", "A")))
     assert workflows.put(runs.store, first, actor="ann").nodes == 1

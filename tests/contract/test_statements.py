@@ -339,6 +339,8 @@ def lives_of_runs(runs: Runs) -> None:
     runs.nodes(run)
     control_runs.restart(runs.store, conditional, actor="ann")
     runs.work_off()
+    runs.start(node("a"), node("b"), parallel=1)
+    runs.work_off()
     stopped = runs.start(node("a"), node("each", map=[1, 2], parallel=1), timeout="1s")
     runs.cancel(stopped)
     runs.later()

@@ -21,11 +21,10 @@ from mainspring.errors import (
     InvalidCursor,
     InvalidInput,
     InvalidParameters,
-    NotYetSupported,
     UnknownRun,
 )
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, rows, runs, workflows
+from mainspring.store import Store, Transaction, rows, run_questions, runs, workflows
 from mainspring.store.runs import Errand, Happened, RunBirth
 from mainspring.transitions.advance import start as start_wave
 from mainspring.transitions.errands import run_errands
@@ -41,8 +40,6 @@ def start(store: Store, request: RunRequest, *, actor: str, parent: JobId | None
     Raises UnknownWorkflow, InvalidWorkflow, InvalidParameters, PayloadTooLarge.
     """
     version, header = _definition(store, request.workflow)
-    if header.parallel is not None:
-        raise NotYetSupported("parallel of a workflow")
     params = checked_params(header, request.params)
     tags = rows.text(request.tags) if request.tags else None
 
@@ -113,7 +110,7 @@ def listed(store: Store, wanted: RunFilter) -> RunPage:
         raise InvalidInput(f"limit is {wanted.limit}; it must be between 1 and {MOST}.", field="limit")
     before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
     one_more = msgspec.structs.replace(wanted, limit=wanted.limit + 1)
-    found = store.read(lambda tx: runs.listed(tx, one_more, before))
+    found = store.read(lambda tx: run_questions.listed(tx, one_more, before))
     items, more = found[: wanted.limit], len(found) > wanted.limit
     return RunPage(items, str(items[-1].id) if more else None)
 
@@ -123,7 +120,7 @@ def nodes(store: Store, number: int, *, after: int = 0, limit: int = MOST, jobs:
 
     def look(tx: Transaction) -> list[RunNode]:
         _require(tx, number)
-        return runs.nodes(tx, storable(number), after, limit, jobs)
+        return run_questions.nodes(tx, storable(number), after, limit, jobs)
 
     return store.read(look)
 
@@ -133,7 +130,7 @@ def events(store: Store, number: int, *, after: int = 0, limit: int = MOST) -> l
 
     def look(tx: Transaction) -> list[RunEvent]:
         _require(tx, number)
-        return runs.events(tx, storable(number), after, limit)
+        return run_questions.events(tx, storable(number), after, limit)
 
     return store.read(look, latest=True)
 
@@ -198,14 +195,14 @@ def cancel(store: Store, number: int, *, actor: str) -> Run:
 
 
 def _present(tx: Transaction, number: int) -> Run:
-    run = runs.one(tx, number)
+    run = run_questions.one(tx, number)
     if run is None:
         raise UnknownRun(number)
     return run
 
 
-def _require(tx: Transaction, number: int) -> runs.Standing:
-    found = runs.where(tx, storable(number))
+def _require(tx: Transaction, number: int) -> run_questions.Standing:
+    found = run_questions.where(tx, storable(number))
     if found is None:
         raise UnknownRun(number)
     return found

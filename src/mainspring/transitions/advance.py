@@ -36,14 +36,15 @@ from mainspring.domain.joins import (
     weight,
 )
 from mainspring.domain.node_states import NodeCause, cause_of
-from mainspring.domain.references import filled, found
-from mainspring.domain.workflow import MOST_ITEMS, Node, OnFailure, Workflow
+from mainspring.domain.references import filled
+from mainspring.domain.workflow import Node, OnFailure, Workflow
 from mainspring.errors import MainspringError
 from mainspring.store import rows, runs, workflows
 from mainspring.store.runs import Below, Errand, Gone, Happened, Held, Items, Key, Spec
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.firing import Firing, Item, Refused, node_of, taking
-from mainspring.transitions.inputs import Sources, Wants
+from mainspring.transitions.going import Going, at_once, items_of
+from mainspring.transitions.inputs import Sources
 
 BUDGET = 400
 """Nodes below ended ones that one transaction looks at, and jobs that it lets go: some 20 ms on SQLite."""
@@ -85,14 +86,6 @@ class _Open(NamedTuple):
         return self._replace(needs=self.needs._replace(**{one.value: getattr(self.needs, one.value) + 1}))
 
 
-class _Going(NamedTuple):
-    """A node that may go, unless its condition forbids it."""
-
-    key: Key
-    node: Node
-    inputs: dict[str, int]
-
-
 def advance(tx: Transaction, ends: Sequence[End], actor: str) -> Advanced:
     """Let go what these ends let go."""
     if not ends:
@@ -122,6 +115,7 @@ class Wave:
         self._errands: list[Errand] = []
         self._events: list[Happened] = []
         self._firing = Firing(tx, actor)
+        self._lined: list[Key] = []
         self._room = BUDGET
         self._jobs = 0
 
@@ -152,6 +146,41 @@ class Wave:
         """Let the next items of these maps go."""
         self.counted(runs.count_items(self._tx, [(0, 0, 0, *key) for key in sorted(maps)]))
 
+    def admit(self, run: RunId) -> None:
+        """Let the next nodes of a run with a limit go, of those that stand in line for room.
+
+        Only one transaction does so for a run at a time: it has taken the errand for it. Of a run that was told to
+        stop, those that don't clean up leave the line.
+        """
+        held = self._held[run]
+        if held.parallel is None or held.state is not None:
+            return
+        room = held.parallel - runs.count_active(self._tx, run)
+        stopped = held.stop is not None
+        if room <= 0 and not stopped:
+            return
+        line = runs.line(self._tx, run, self._room if stopped else min(room, self._room))
+        specs = runs.specs(self._tx, line)
+        going: list[Going] = []
+        out: list[Key] = []
+        for key in line:
+            node = node_of(specs[key].document)
+            if stopped and node.run_if not in AFTER_TROUBLE:
+                self._leave(key, NodeState.CANCELLED)
+                out.append(key)
+            elif len(going) < room:
+                going.append(Going(key, node, rows.decode(specs[key].inputs), lined=True))
+                out.append(key)
+        if out:
+            runs.leave_line(self._tx, out)
+            self._go(going)
+            self._make_room(run)  # there may be more of it, and what could not go has left some
+
+    def _make_room(self, run: RunId) -> None:
+        """An active node has ended, or one stands in line: a transaction that does nothing else lets the next go."""
+        if self._held[run].parallel is not None:
+            self._errands.append(Errand(run, "room", 0, self._tx.now))
+
     def tell(self, run: RunId, node: int, as_what: Weight, after: int = 0) -> None:
         """The end of a node is to be told to those below it."""
         self._told.append(_Told(run, node, as_what, after))
@@ -167,6 +196,7 @@ class Wave:
         runs.end_nodes(self._tx, [(state, now, None, run, number) for run, number, state in sorted(ends)])
         for run, number, state in ends:
             self.tell(run, number, _weight(state))
+            self._make_room(run)
             if not silent:
                 self._note(run, number, NodeState.ACTIVE, state)
         self._fail_fast([(run, number) for run, number, state in ends if state is NodeState.FAILED])
@@ -195,7 +225,7 @@ class Wave:
             self._round(told)
         self._errands += [Errand(t.run, "tell", t.node, self._tx.now, t.after, t.weight) for t in self._told]
         self._flush()
-        runs.put_errands(self._tx, self._errands)
+        runs.put_errands(self._tx, sorted(set(self._errands)))
         runs.note(self._tx, self._events, self._actor)
         return Advanced(self._jobs, bool(self._errands))
 
@@ -203,6 +233,9 @@ class Wave:
         left, self._left = self._left, []
         if left:
             runs.leave(self._tx, left)
+        lined, self._lined = self._lined, []
+        if lined:
+            runs.line_up(self._tx, lined)
         self._jobs += len(self._firing.write())
 
     def _round(self, told: list[_Told]) -> None:
@@ -259,7 +292,7 @@ class Wave:
         missing = sorted(certain.keys() - specs.keys())
         if missing:
             specs |= runs.specs(self._tx, missing)
-        going: list[_Going] = []
+        going: list[Going] = []
         for key in sorted(certain):
             spec = specs[key]
             if not spec.document:
@@ -270,7 +303,7 @@ class Wave:
         if going:
             self._go(going)
 
-    def _judge(self, key: Key, node: Node, needs: Needs, spec: Spec, going: list[_Going]) -> None:
+    def _judge(self, key: Key, node: Node, needs: Needs, spec: Spec, going: list[Going]) -> None:
         if self._held[key[0]].stop is not None and node.run_if not in AFTER_TROUBLE:
             if not needs.open:
                 self._leave(key, NodeState.CANCELLED)
@@ -281,7 +314,7 @@ class Wave:
             case Skip(reason=reason):
                 self._leave(key, NodeState.SKIPPED, reason)
             case Go():
-                going.append(_Going(key, node, rows.decode(spec.inputs)))
+                going.append(Going(key, node, rows.decode(spec.inputs)))
 
     def _leave(
         self, key: Key, state: NodeState, reason: Reason | None = None, *, failure: Failure | None = None
@@ -300,7 +333,7 @@ class Wave:
 
     # --- going ------------------------------------------------------------------------------------------------
 
-    def _go(self, going: list[_Going]) -> None:
+    def _go(self, going: list[Going]) -> None:
         sources = self._sources(going)
         for one in going:
             try:
@@ -310,38 +343,42 @@ class Wave:
             except MainspringError as error:
                 self._leave(one.key, NodeState.FAILED, failure=Failure(type(error).__name__, error.message))
 
-    def _sources(self, going: list[_Going]) -> Sources:
+    def _sources(self, going: list[Going]) -> Sources:
         """What conditions and maps read."""
         sources = Sources(self._tx)
-        wanted = [(one.key[0], wants) for one in going if (wants := _at_once(one)) is not None]
+        wanted = [(one.key[0], wants) for one in going if (wants := at_once(one)) is not None]
         if wanted:
             self._flush()  # a node that has left in this wave is read by the next one
             sources.fetch(wanted)
         return sources
 
-    def _go_one(self, one: _Going, sources: Sources) -> None:
+    def _go_one(self, one: Going, sources: Sources) -> None:
         run, number = one.key
         node = one.node
-        wants = _at_once(one)
-        if node.when is not None and wants is not None and not holds(parse(node.when), sources.facts(run, wants)):
+        wants = at_once(one)
+        when = None if one.lined else node.when
+        if when is not None and wants is not None and not holds(parse(when), sources.facts(run, wants)):
             self._leave(one.key, NodeState.SKIPPED, Reason.CONDITION)
+        elif node.task is None and node.workflow is None:
+            self._leave(one.key, NodeState.SUCCEEDED)
+        elif self._held[run].parallel is not None and not one.lined:
+            self._lined.append(one.key)
+            self._make_room(run)
         elif node.workflow is not None:
             text = "nested workflows are not run yet; put the nodes of it into this one"
             raise Refused(Failure("NotYetSupported", text))
-        elif node.task is None:
-            self._leave(one.key, NodeState.SUCCEEDED)
         elif node.map is None:
             self._firing.task(run, number, node, one.inputs)
             self._active(one.key)
             self._room -= 1
         else:
-            self._map(one, _items(node, sources, run, wants))
+            self._map(one, items_of(node, sources, run, wants))
 
     def _active(self, key: Key, items: int | None = None, begun: int | None = None) -> None:
         late = int(self._held[key[0]].stop is not None)
         self._left.append(Gone(*key, NodeState.ACTIVE, None, self._tx.now, None, items, begun, late))
 
-    def _map(self, one: _Going, items: list[Any]) -> None:
+    def _map(self, one: Going, items: list[Any]) -> None:
         """The first items of a map; the others begin when there is room for them."""
         if not items:
             self._leave(one.key, NodeState.SUCCEEDED)
@@ -358,7 +395,7 @@ class Wave:
     def begin_items(self, maps: Sequence[Items]) -> None:
         """Let the next items of maps go, as far as there is room for them."""
         specs = runs.specs(self._tx, [(one.run, one.number) for one in maps])
-        going = {key: _Going(key, node_of(spec.document), rows.decode(spec.inputs)) for key, spec in specs.items()}
+        going = {key: Going(key, node_of(spec.document), rows.decode(spec.inputs)) for key, spec in specs.items()}
         sources = self._sources(list(going.values()))
         for one in maps:
             key = (one.run, one.number)
@@ -367,7 +404,7 @@ class Wave:
             upto = min(window, one.begun + max(1, self._room))
             if upto <= one.begun:
                 continue
-            items = _items(node, sources, one.run, _at_once(going[key]))
+            items = items_of(node, sources, one.run, at_once(going[key]))
             chosen = [Item(index, items[index]) for index in range(one.begun, upto)]
             self._firing.items(*key, node, going[key].inputs, chosen)
             self._room -= len(chosen)
@@ -422,35 +459,3 @@ def _state_of(one: Items) -> NodeState:
     if one.failed:
         return NodeState.FAILED
     return NodeState.CANCELLED if one.cancelled else NodeState.SUCCEEDED
-
-
-def _at_once(one: _Going) -> Wants | None:
-    """What must be read to let a node go: for its condition, for the items of its map."""
-    node = one.node
-    if node.when is None and not isinstance(node.map, dict):
-        return None if node.map is None else Wants()
-    names: set[str] = set()
-    params = False
-    if node.when is not None:
-        condition = parse(node.when)
-        names |= condition.nodes
-        params = any(name.root == "params" for name in condition.names)
-    for _, reference in found(node.map, "map") if isinstance(node.map, dict) else ():
-        params = params or reference.kind == "$param"
-        names |= {reference.name} if reference.kind == "$node" else set()
-    return Wants(params=params, nodes={name: one.inputs[name] for name in sorted(names)})
-
-
-def _items(node: Node, sources: Sources, run: RunId, wants: Wants | None) -> list[Any]:
-    """The items of a map. Raises Refused."""
-    if isinstance(node.map, list):
-        return node.map
-    items = filled(node.map, sources.values(run, wants or Wants()), "map")
-    if not isinstance(items, list):
-        kind = "nothing" if items is None else type(items).__name__
-        raise Refused(Failure("NotAList", f"map of node {node.name!r} needs a list, and what it refers to is {kind}"))
-    if len(items) > MOST_ITEMS:
-        raise Refused(
-            Failure("TooManyItems", f"map of node {node.name!r} has {len(items):,} items; at most {MOST_ITEMS:,}")
-        )
-    return items

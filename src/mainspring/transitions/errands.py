@@ -42,6 +42,9 @@ def run_errands(tx: Transaction, actor: str) -> Did:
     wave = Wave(tx, actor, {other.run for other in same})
     if due[0].kind == "map":
         wave.go_on_with([(other.run, other.node) for other in same])
+    elif due[0].kind == "room":
+        for other in same:
+            wave.admit(other.run)
     else:
         for other in same:
             wave.tell(other.run, other.node, Weight(other.weight or Weight.SUCCEEDED), other.after)

@@ -22,9 +22,11 @@ _BATCH = 100
 
 def stop(tx: Transaction, run: RunId, why: Stop, actor: str) -> bool:
     """Mark a run as told to stop; False when it was before, or has ended."""
-    if not runs.stop(tx, run, why, actor):
+    told = runs.stop(tx, run, why, actor)
+    if told is None:
         return False
-    runs.put_errands(tx, [Errand(run, "halt", 0, tx.now)])
+    kinds = ["halt"] if told.parallel is None else ["halt", "room"]  # who stands in line for room leaves it
+    runs.put_errands(tx, [Errand(run, kind, 0, tx.now) for kind in kinds])
     runs.note(tx, [Happened(NodeCause.STOP, "running", "running", run, None, rows.text({"reason": why.value}))], actor)
     return True
 

@@ -1,0 +1,142 @@
+"""Questions about runs in the store: where one stands, how it and its nodes are shown, what happened in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mainspring.domain.joins import NodeState, Reason, RunState, Stop, run_state
+from mainspring.domain.references import found as references_in
+from mainspring.domain.run import NodeJob, Run, RunEvent, RunFilter, RunNode
+from mainspring.domain.workflow import Node
+from mainspring.store import rows
+from mainspring.store.runs import tally
+from mainspring.store.transaction import Transaction
+
+
+class Standing(NamedTuple):
+    """Where a run stands; ``state`` is None until it has ended."""
+
+    state: RunState | None
+    stop: Stop | None
+    version: int
+    workflow: str
+
+
+def where(tx: Transaction, run: int) -> Standing | None:
+    """Where a run stands."""
+    found = tx.row("run/where", run=run)
+    if found is None:
+        return None
+    state, why, version, workflow = found
+    return Standing(None if state is None else RunState(state), None if why is None else Stop(why), version, workflow)
+
+
+def one(tx: Transaction, number: int) -> Run | None:
+    """One run."""
+    found = tx.row("run/one", run=number)
+    return None if found is None else _shown(tx, found)
+
+
+def listed(tx: Transaction, wanted: RunFilter, before: int) -> list[Run]:
+    """Runs that match, with ids below ``before``, newest first."""
+    found = tx.rows("run/all", before=before, workflow=wanted.workflow, state=wanted.state, limit=wanted.limit)
+    return [_shown(tx, row) for row in found]
+
+
+def _shown(tx: Transaction, row: rows.Row) -> Run:
+    """A row of ``run/one`` or ``run/all``, with the counts of its nodes."""
+    number, workflow, content, state, given, result, created, _, finished, deadline, *rest = row
+    why, stop_at, stop_by, parent, parent_run, parent_node, replay_of, replayed_by, tags, _, nodes = rest
+    progress = tally(tx, number, nodes)
+    told = None if why is None else Stop(why)
+    return Run(
+        id=number,
+        workflow=workflow,
+        hash=content,
+        state=run_state(progress, told) if state is None else RunState(state),
+        params=rows.shown(given),
+        result=rows.shown(result),
+        created_at=created,
+        finished_at=finished,
+        deadline=deadline,
+        stop=told,
+        stop_at=stop_at,
+        stop_by=stop_by,
+        parent=parent,
+        parent_run=parent_run,
+        parent_node=parent_node,
+        replay_of=replay_of,
+        replayed_by=replayed_by,
+        tags=rows.pairs(tags),
+        nodes=nodes,
+        progress=progress,
+    )
+
+
+def nodes(tx: Transaction, run: int, after: int, limit: int, most_jobs: int) -> list[RunNode]:
+    """Nodes of a run behind a number, in the order of the document, each with at most so many of its jobs."""
+    found = tx.rows("node/listed", run=run, after=after, limit=limit)
+    if not found:
+        return []
+    jobs: dict[int, list[NodeJob]] = {}
+    first, last = found[0][0] - 1, found[-1][0]
+    for node, job, item, state, started, finished in tx.rows(
+        "node/jobs", run=run, first=first, last=last, limit=most_jobs * len(found)
+    ):
+        some = jobs.setdefault(node, [])
+        if len(some) < most_jobs:
+            some.append(NodeJob(job, item, state, started, finished))
+    return [_node(row, jobs.get(row[0], [])) for row in found]
+
+
+def _read_by(node: Node) -> list[str]:
+    """The nodes whose results it takes, which it waits for without saying so."""
+    taken = [
+        one.name for value in (node.params, node.map) for _, one in references_in(value, "") if one.kind == "$node"
+    ]
+    return list(dict.fromkeys(taken))
+
+
+def _node(row: rows.Row, jobs: list[NodeJob]) -> RunNode:
+    number, name, state, reason, at, finished, items, _, succeeded, failed, cancelled, origin, failure, text, _ = row
+    node = rows.decode(text, type=Node)
+    return RunNode(
+        number=number,
+        name=name,
+        task=node.task,
+        workflow=node.workflow,
+        state=NodeState(state),
+        needs=[*node.needs, *(name for name in _read_by(node) if name not in node.needs)],
+        reason=None if reason is None else Reason(reason),
+        left_at=at,
+        started_at=min((job.started_at for job in jobs if job.started_at is not None), default=None),
+        finished_at=finished,
+        items=items,
+        items_ended=succeeded + failed + cancelled,
+        jobs=jobs,
+        runs=[],
+        kept=origin,
+        error=rows.failure(failure),
+    )
+
+
+def events(tx: Transaction, run: int, after: int, limit: int) -> list[RunEvent]:
+    """What happened in a run behind a cursor, oldest first."""
+    return [
+        RunEvent(
+            seq=seq,
+            run=number,
+            node=name or None,
+            job=job,
+            at=at,
+            cause=cause,
+            source=source,
+            target=target,
+            attempt=attempt,
+            actor=actor,
+            detail=rows.shown(detail),
+        )
+        for seq, job, at, cause, source, target, attempt, actor, detail, number, _, name in tx.rows(
+            "event/of_run", run=run, after=after, limit=limit
+        )
+    ]

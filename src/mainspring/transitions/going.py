@@ -1,0 +1,55 @@
+"""Going: a node that may go, what must be read for that, and the items of its map."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from mainspring.domain.attempt import Failure
+from mainspring.domain.conditions import parse
+from mainspring.domain.ids import RunId
+from mainspring.domain.references import filled, found
+from mainspring.domain.workflow import MOST_ITEMS, Node
+from mainspring.store.runs import Key
+from mainspring.transitions.firing import Refused
+from mainspring.transitions.inputs import Sources, Wants
+
+
+class Going(NamedTuple):
+    """A node that may go, unless its condition forbids it. ``lined``: it has stood in line for room, so it does not."""
+
+    key: Key
+    node: Node
+    inputs: dict[str, int]
+    lined: bool = False
+
+
+def at_once(one: Going) -> Wants | None:
+    """What must be read to let a node go: for its condition, for the items of its map."""
+    node = one.node
+    if node.when is None and not isinstance(node.map, dict):
+        return None if node.map is None else Wants()
+    names: set[str] = set()
+    params = False
+    if node.when is not None:
+        condition = parse(node.when)
+        names |= condition.nodes
+        params = any(name.root == "params" for name in condition.names)
+    for _, reference in found(node.map, "map") if isinstance(node.map, dict) else ():
+        params = params or reference.kind == "$param"
+        names |= {reference.name} if reference.kind == "$node" else set()
+    return Wants(params=params, nodes={name: one.inputs[name] for name in sorted(names)})
+
+
+def items_of(node: Node, sources: Sources, run: RunId, wants: Wants | None) -> list[Any]:
+    """The items of a map. Raises Refused."""
+    if isinstance(node.map, list):
+        return node.map
+    items = filled(node.map, sources.values(run, wants or Wants()), "map")
+    if not isinstance(items, list):
+        kind = "nothing" if items is None else type(items).__name__
+        raise Refused(Failure("NotAList", f"map of node {node.name!r} needs a list, and what it refers to is {kind}"))
+    if len(items) > MOST_ITEMS:
+        raise Refused(
+            Failure("TooManyItems", f"map of node {node.name!r} has {len(items):,} items; at most {MOST_ITEMS:,}")
+        )
+    return items

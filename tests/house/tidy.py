@@ -15,7 +15,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.house.bans import BUILTINS, PACKAGE_BANS, TEST_BANS, Ban
-from tests.house.tree import ROOT, Finding, Source, aliases, dotted, files, inside, package_of, parse, sources, texts
+from tests.house.tree import (
+    ROOT,
+    Finding,
+    Source,
+    aliases,
+    dotted,
+    files,
+    inside,
+    package_of,
+    parse,
+    sources,
+    texts,
+    walked,
+)
 
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 60
@@ -50,11 +63,14 @@ def banned_names(root: Path) -> list[Finding]:
 def _uses(source: Source, bans: list[Ban]) -> list[Finding]:
     """Imports of what is banned, and other uses of banned names."""
     names = aliases(source.tree)
-    own = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    by_head: dict[str, list[Ban]] = {}
+    for ban in bans:
+        by_head.setdefault(ban.name.partition(".")[0], []).append(ban)
+    own = {node.id for node in walked(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     found = {}
-    for node in ast.walk(source.tree):
+    for node in walked(source.tree):
         for name in _named(node, names, own):
-            for ban in bans:
+            for ban in by_head.get(name.partition(".")[0], ()):
                 # a banned module is found where it is imported, once; a banned name also where it is used
                 if ban.covers(name) and (not ban.is_module or isinstance(node, ast.Import | ast.ImportFrom)):
                     text = f"{name} is not for this place: {ban.instead}"
@@ -120,7 +136,7 @@ def composed_statements(root: Path) -> list[Finding]:
     """A statement built from pieces where it is executed: the way in for injected SQL."""
     found = []
     for source in sources(root):
-        for node in ast.walk(source.tree):
+        for node in walked(source.tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
                 verb = node.func.attr
                 if verb in {"execute", "executemany", "executescript"} and _is_composed(node.args[0]):
@@ -190,7 +206,7 @@ def _mentions(root: Path) -> tuple[set[str], str]:
     for source in sources(root, "tests"):
         if source.name.startswith("tests/house/"):
             continue
-        for node in ast.walk(source.tree):
+        for node in walked(source.tree):
             if isinstance(node, ast.Name):
                 names.add(node.id)
             elif isinstance(node, ast.Attribute):
@@ -246,7 +262,7 @@ def untested_faults(root: Path) -> list[Finding]:
         node.attr
         for other in sources(root)
         if other.path != path
-        for node in ast.walk(other.tree)
+        for node in walked(other.tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "FaultPoint"
     }
     found = []
@@ -279,7 +295,7 @@ def unowned_notes(root: Path) -> list[Finding]:
     for folder in ("src", "tests", "benchmarks", "examples", "docs", "ui/src"):
         for path in files(root / folder, "*"):
             if path.suffix in {".py", ".sql", ".md", ".ts", ".tsx", ".css"}:
-                for line, comment in _comments(path):
+                for line, comment in _comments(path) if _NOTE.search(path.read_text(encoding="utf-8")) else ():
                     if _NOTE.search(comment) and not _ISSUE.search(comment):
                         text = f"give it the number of its issue: {comment.strip()[:60]}"
                         found.append(Finding(inside(path, root), line, text))
@@ -316,7 +332,7 @@ def long_functions(root: Path) -> list[Finding]:
     """Functions to look at: a report, as some things are one thing."""
     found = []
     for source in sources(root):
-        for node in ast.walk(source.tree):
+        for node in walked(source.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > LONGEST_FUNCTION:
@@ -344,7 +360,7 @@ def dependency_drift(root: Path) -> list[Finding]:
     optional = {_distribution(line) for name, lines in extras.items() if name != "test" for line in lines}
     imported: dict[str, Finding] = {}
     for source in sources(root):
-        for node in ast.walk(source.tree):
+        for node in walked(source.tree):
             for name in _named(node, {}, set()) if isinstance(node, ast.Import | ast.ImportFrom) else []:
                 top = name.partition(".")[0]
                 if top not in sys.stdlib_module_names and top != "mainspring":

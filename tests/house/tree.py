@@ -81,10 +81,16 @@ def _parsed(path: Path, _changed: int) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
+@functools.cache
+def walked(tree: ast.Module) -> list[ast.AST]:
+    """Every node of a file; kept, as each check goes over all of them."""
+    return list(ast.walk(tree))
+
+
 def aliases(tree: ast.Module) -> dict[str, str]:
     """What each imported name in this file stands for: ``from time import sleep as nap`` gives nap: time.sleep."""
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 short = alias.asname or alias.name.partition(".")[0]
@@ -109,7 +115,7 @@ def docstrings(tree: ast.Module) -> set[int]:
     """The identities of the nodes that are bare texts: docstrings of modules, classes, functions, attributes."""
     return {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in walked(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     }
 
@@ -117,6 +123,6 @@ def docstrings(tree: ast.Module) -> set[int]:
 def texts(tree: ast.Module) -> Iterator[tuple[ast.Constant, str]]:
     """Every text constant of a file that is not a docstring, the fixed parts of f-strings included."""
     bare = docstrings(tree)
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
             yield node, node.value

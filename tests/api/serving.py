@@ -26,6 +26,7 @@ from mainspring.engine.held import Limits, Room, RunnerView
 from mainspring.store import Store, Transaction, catalog, lanes, workers
 from mainspring.store.workers import Hello
 from mainspring.transitions.ended import Report, end
+from tests.api import conformance
 
 API = "/api/v1"
 COMMAND = [sys.executable, "-m", "mainspring", "server"]
@@ -74,7 +75,9 @@ class Serving:
     def wait_until_up(self) -> Serving:
         """Come back when it takes requests."""
         self.url = eventually(self._address)
-        self.http = httpx2.Client(base_url=self.url, trust_env=False, timeout=30)
+        self.http = httpx2.Client(
+            base_url=self.url, trust_env=False, timeout=30, event_hooks={"response": [conformance.check]}
+        )
         return self
 
     def _address(self) -> str:

@@ -18,6 +18,7 @@ from mainspring.errors import AddressRefused, InvalidSetting, RoleTooLow, TooMan
 from mainspring.server.admission import MOST_FAILURES, REMEMBERED, Admission
 from mainspring.server.exchange import Access, Answer, Entry
 from mainspring.server.listen import Terms, check
+from mainspring.server.operation import gives
 from mainspring.server.security import check_role
 from tests.api.serving import API, Serving, eventually
 
@@ -85,7 +86,7 @@ def test_each_role_may_what_it_covers_and_nothing_above(asking: Asking, role: Ro
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize("access", Access)
 def test_a_route_needs_the_role_of_its_access(role: Role, access: Access) -> None:
-    entry = Entry("GET", "/x", access, lambda _: Answer(200, None))
+    entry = Entry("GET", "/x", access, lambda _: Answer(200, None), gives("Nothing"))
     needed = {Access.PROBE: None, Access.READ: Role.VIEWER, Access.CHANGE: Role.OPERATOR, Access.ACT: Role.OPERATOR}
     assert entry.needs is needed[access]
     if entry.needs is None or role.covers(entry.needs):

@@ -13,6 +13,7 @@ import pytest
 from mainspring.chance import SeededChance
 from mainspring.clock import MILLISECOND, Duration
 from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.operation import gives
 from mainspring.server.web import Limits, Web
 
 SHORT = Duration(50 * MILLISECOND)
@@ -61,10 +62,10 @@ class Desk:
     def __init__(self) -> None:
         self.go = threading.Event()
         self.entries = [
-            Entry("GET", "/slow", Access.READ, self.slow),
-            Entry("GET", "/broken", Access.READ, self.broken),
-            Entry("GET", "/probe", Access.PROBE, self.quick),
-            Entry("POST", "/quick", Access.CHANGE, self.quick),
+            Entry("GET", "/slow", Access.READ, self.slow, gives("Nothing")),
+            Entry("GET", "/broken", Access.READ, self.broken, gives("Nothing")),
+            Entry("GET", "/probe", Access.PROBE, self.quick, gives("Nothing")),
+            Entry("POST", "/quick", Access.CHANGE, self.quick, gives("Nothing")),
         ]
 
     def slow(self, _: Asked) -> Answer:

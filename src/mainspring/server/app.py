@@ -33,6 +33,7 @@ from mainspring.server.health import Health
 from mainspring.server.listen import Terms, check, listen, url
 from mainspring.server.routes.access import AccessRoutes
 from mainspring.server.routes.catalog import CatalogRoutes
+from mainspring.server.routes.documents import DocumentRoutes
 from mainspring.server.routes.front import front_page
 from mainspring.server.routes.health import HealthRoutes
 from mainspring.server.routes.jobs import JobRoutes
@@ -103,7 +104,8 @@ def routes(client: OperatingClient, health: Health) -> list[Entry]:
         *AccessRoutes(client).entries(),
         *HealthRoutes(health).entries(),
     ]
-    return [front_page(entries), *entries]
+    entries.insert(0, front_page(entries))
+    return [*entries, *DocumentRoutes(entries).entries()]
 
 
 def _driven(name: str, turn: Turn, clock: Clock, stack: ExitStack) -> Drive:

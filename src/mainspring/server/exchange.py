@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from mainspring.domain.access import ANYBODY, Asker, Role
 from mainspring.domain.ids import LARGEST, JobId, job_id
 from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownWorker
+from mainspring.server.operation import Operation
 
 _LONGEST_SHOWN = 40
 
@@ -124,12 +125,17 @@ Handler = Callable[[Asked], Answer]
 
 
 class Entry(NamedTuple):
-    """One route. ``query``: the names that its query may have; ``role``: who may use it, if not as its access says."""
+    """One route.
+
+    ``tells``: what the OpenAPI document says of it; ``query``: the names that its query may have; ``role``: who may use
+    it, if not as its access says.
+    """
 
     method: str
     path: str
     access: Access
     handler: Handler
+    tells: Operation
     query: tuple[str, ...] = ()
     role: Role | None = None
 

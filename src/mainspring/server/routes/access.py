@@ -10,6 +10,8 @@ from mainspring.clock import duration
 from mainspring.domain.access import Role, role_of
 from mainspring.server.decode import body_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.operation import Page, gives
+from mainspring.server.schemas.values import text
 
 _LONGEST_PAGE = 1_000
 
@@ -31,10 +33,32 @@ class AccessRoutes:
     def entries(self) -> list[Entry]:
         """The routes of these nouns."""
         return [
-            Entry("GET", "/api/v1/tokens", Access.READ, self.tokens, role=Role.ADMIN),
-            Entry("POST", "/api/v1/tokens", Access.CHANGE, self.create, role=Role.ADMIN),
-            Entry("DELETE", "/api/v1/tokens/{id}", Access.ACT, self.revoke, role=Role.ADMIN),
-            Entry("GET", "/api/v1/audit", Access.READ, self.audit, ("subject", "cursor", "limit"), role=Role.OPERATOR),
+            Entry("GET", "/api/v1/tokens", Access.READ, self.tokens, gives(Page("Token")), role=Role.ADMIN),
+            Entry(
+                "POST",
+                "/api/v1/tokens",
+                Access.CHANGE,
+                self.create,
+                gives("NewToken", body="TokenRequest", status=201),
+                role=Role.ADMIN,
+            ),
+            Entry(
+                "DELETE",
+                "/api/v1/tokens/{id}",
+                Access.ACT,
+                self.revoke,
+                gives("Token", values={"id": text("deploy", minLength=1)}),
+                role=Role.ADMIN,
+            ),
+            Entry(
+                "GET",
+                "/api/v1/audit",
+                Access.READ,
+                self.audit,
+                gives(Page("Change")),
+                ("subject", "cursor", "limit"),
+                role=Role.OPERATOR,
+            ),
         ]
 
     def tokens(self, _: Asked) -> Answer:

@@ -7,6 +7,7 @@ from mainspring.client.wire import queue_wire, task_wire, worker_wire
 from mainspring.errors import NoSuchTask
 from mainspring.server.decode import no_fields, queue_change
 from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.operation import Page, gives
 
 
 class CatalogRoutes:
@@ -18,14 +19,16 @@ class CatalogRoutes:
     def entries(self) -> list[Entry]:
         """The routes of these nouns."""
         return [
-            Entry("GET", "/api/v1/tasks", Access.READ, self.tasks),
-            Entry("GET", "/api/v1/tasks/{name}", Access.READ, self.task),
-            Entry("GET", "/api/v1/workers", Access.READ, self.workers),
-            Entry("GET", "/api/v1/workers/{id}", Access.READ, self.worker),
-            Entry("POST", "/api/v1/workers/{id}/drain", Access.ACT, self.drain),
-            Entry("GET", "/api/v1/queues", Access.READ, self.queues),
-            Entry("GET", "/api/v1/queues/{name}", Access.READ, self.queue),
-            Entry("PATCH", "/api/v1/queues/{name}", Access.CHANGE, self.change_queue),
+            Entry("GET", "/api/v1/tasks", Access.READ, self.tasks, gives(Page("Task"))),
+            Entry("GET", "/api/v1/tasks/{name}", Access.READ, self.task, gives("Task")),
+            Entry("GET", "/api/v1/workers", Access.READ, self.workers, gives(Page("Worker"))),
+            Entry("GET", "/api/v1/workers/{id}", Access.READ, self.worker, gives("Worker")),
+            Entry("POST", "/api/v1/workers/{id}/drain", Access.ACT, self.drain, gives("Worker")),
+            Entry("GET", "/api/v1/queues", Access.READ, self.queues, gives(Page("Queue"))),
+            Entry("GET", "/api/v1/queues/{name}", Access.READ, self.queue, gives("Queue")),
+            Entry(
+                "PATCH", "/api/v1/queues/{name}", Access.CHANGE, self.change_queue, gives("Queue", body="QueueChange")
+            ),
         ]
 
     def tasks(self, _: Asked) -> Answer:

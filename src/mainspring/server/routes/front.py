@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.operation import HTML, Operation
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -14,7 +15,7 @@ _PAGE = """<!doctype html>
 <h1>mainspring</h1>
 <p>This server runs. The pages for people come with a later version; until then ask it from a terminal:
 <code>mainspring jobs</code>, <code>mainspring workers</code>, <code>mainspring --help</code>.</p>
-<p>Programs ask it over HTTP, in JSON; docs/reference/rest.md tells of all of it. To look at:</p>
+<p>Programs ask it over HTTP, in JSON: <a href="/api/docs">all routes</a>. To look at:</p>
 <ul>
 %s
 </ul>
@@ -29,6 +30,7 @@ def front_page(entries: Sequence[Entry]) -> Entry:
     page = (_PAGE % links).encode()
 
     def show(_: Asked) -> Answer:
+        """A page with links to what there is."""
         return Answer(200, page, {"content-type": "text/html; charset=utf-8"})
 
-    return Entry("GET", "/", Access.READ, show)
+    return Entry("GET", "/", Access.READ, show, Operation({200: "Text"}, media=(HTML,)))

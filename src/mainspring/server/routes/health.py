@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.health import Health, Verdict
+from mainspring.server.operation import Operation
+
+_TELLS = Operation({200: "Health", 503: "Health"})
 
 
 class HealthRoutes:
@@ -15,8 +18,8 @@ class HealthRoutes:
     def entries(self) -> list[Entry]:
         """The two probes."""
         return [
-            Entry("GET", "/healthz", Access.PROBE, self.healthy),
-            Entry("GET", "/readyz", Access.PROBE, self.ready),
+            Entry("GET", "/healthz", Access.PROBE, self.healthy, _TELLS),
+            Entry("GET", "/readyz", Access.PROBE, self.ready, _TELLS),
         ]
 
     def healthy(self, _: Asked) -> Answer:

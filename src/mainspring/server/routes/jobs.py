@@ -11,12 +11,15 @@ from mainspring.domain.states import FINAL
 from mainspring.errors import InvalidInput, MainspringError
 from mainspring.server.decode import FILTERS, bulk_request, job_filter, job_request, job_requests, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Stream
+from mainspring.server.operation import JSON, STREAM, Operation, Page, gives
 from mainspring.server.pages import job_page
+from mainspring.server.schemas.values import whole
 from mainspring.server.stream import event
 
 _JOBS = "/api/v1/jobs"
 _JOB = "/api/v1/jobs/{id}"
 _LONGEST_PAGE = 10_000
+_LONG = {"limit": whole(1_000, least=1, most=_LONGEST_PAGE)}
 _STREAMED = 500
 """Lines of one look."""
 
@@ -30,17 +33,37 @@ class JobRoutes:
     def entries(self) -> list[Entry]:
         """The routes of this noun."""
         return [
-            Entry("POST", _JOBS, Access.CHANGE, self.submit),
-            Entry("POST", f"{_JOBS}/batch", Access.CHANGE, self.submit_batch),
-            Entry("POST", f"{_JOBS}/bulk", Access.CHANGE, self.bulk),
-            Entry("GET", _JOBS, Access.READ, self.listed, FILTERS),
-            Entry("GET", _JOB, Access.READ, self.one),
-            Entry("GET", f"{_JOB}/explain", Access.READ, self.explain),
-            Entry("GET", f"{_JOB}/attempts", Access.READ, self.attempts),
-            Entry("GET", f"{_JOB}/events", Access.READ, self.events, ("cursor", "limit")),
-            Entry("GET", f"{_JOB}/logs", Access.READ, self.logs, ("attempt", "cursor", "limit", "follow")),
-            Entry("POST", f"{_JOB}/cancel", Access.ACT, self.cancel),
-            Entry("POST", f"{_JOB}/retry", Access.ACT, self.retry),
+            Entry("POST", _JOBS, Access.CHANGE, self.submit, Operation({200: "Job", 201: "Job"}, "JobRequest")),
+            Entry(
+                "POST",
+                f"{_JOBS}/batch",
+                Access.CHANGE,
+                self.submit_batch,
+                Operation({200: Page("Receipt"), 201: Page("Receipt")}, "JobRequests"),
+            ),
+            Entry("POST", f"{_JOBS}/bulk", Access.CHANGE, self.bulk, gives("BulkDone", body="BulkRequest")),
+            Entry("GET", _JOBS, Access.READ, self.listed, gives(Page("Job")), FILTERS),
+            Entry("GET", _JOB, Access.READ, self.one, gives("Job")),
+            Entry("GET", f"{_JOB}/explain", Access.READ, self.explain, gives("Explanation")),
+            Entry("GET", f"{_JOB}/attempts", Access.READ, self.attempts, gives(Page("Attempt"))),
+            Entry(
+                "GET",
+                f"{_JOB}/events",
+                Access.READ,
+                self.events,
+                gives(Page("Event"), values=_LONG),
+                ("cursor", "limit"),
+            ),
+            Entry(
+                "GET",
+                f"{_JOB}/logs",
+                Access.READ,
+                self.logs,
+                Operation({200: Page("LogLine")}, media=(JSON, STREAM), values=_LONG),
+                ("attempt", "cursor", "limit", "follow"),
+            ),
+            Entry("POST", f"{_JOB}/cancel", Access.ACT, self.cancel, gives("Job")),
+            Entry("POST", f"{_JOB}/retry", Access.ACT, self.retry, gives("Job", status=201)),
         ]
 
     def submit(self, asked: Asked) -> Answer:

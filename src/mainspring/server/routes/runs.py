@@ -9,16 +9,20 @@ import msgspec
 from mainspring.client.operating import OperatingClient
 from mainspring.client.run_wire import node_wire, run_wire, workflow_wire
 from mainspring.domain.graph import compiled
+from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.seen import of_graph
 from mainspring.domain.run import RunFilter, RunRequest
 from mainspring.domain.workflow import from_plain
 from mainspring.errors import InvalidWorkflow, UnknownRun
 from mainspring.server.decode import body_of, no_fields, object_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.operation import Page, gives
+from mainspring.server.schemas.values import word
 
 _WORKFLOWS = "/api/v1/workflows"
 _RUNS = "/api/v1/runs"
 _RUN = "/api/v1/runs/{id}"
+_RUN_STATE = word(["live", *RunState])
 
 
 class _Start(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,17 +47,30 @@ class RunRoutes:
     def entries(self) -> list[Entry]:
         """The routes of these nouns."""
         return [
-            Entry("GET", _WORKFLOWS, Access.READ, self.workflows),
-            Entry("GET", f"{_WORKFLOWS}/{{name}}", Access.READ, self.workflow),
-            Entry("PUT", f"{_WORKFLOWS}/{{name}}", Access.CHANGE, self.put),
-            Entry("POST", f"{_WORKFLOWS}/{{name}}/runs", Access.CHANGE, self.start),
-            Entry("POST", _RUNS, Access.CHANGE, self.start_inline),
-            Entry("GET", _RUNS, Access.READ, self.listed, ("workflow", "state", "cursor", "limit")),
-            Entry("GET", _RUN, Access.READ, self.one),
-            Entry("GET", f"{_RUN}/nodes", Access.READ, self.nodes, ("cursor", "limit")),
-            Entry("GET", f"{_RUN}/graph", Access.READ, self.graph),
-            Entry("POST", f"{_RUN}/cancel", Access.ACT, self.cancel),
-            Entry("POST", f"{_RUN}/restart", Access.ACT, self.restart),
+            Entry("GET", _WORKFLOWS, Access.READ, self.workflows, gives(Page("WorkflowShown"))),
+            Entry("GET", f"{_WORKFLOWS}/{{name}}", Access.READ, self.workflow, gives("WorkflowShown")),
+            Entry("PUT", f"{_WORKFLOWS}/{{name}}", Access.CHANGE, self.put, gives("WorkflowShown", body="WorkflowPut")),
+            Entry(
+                "POST",
+                f"{_WORKFLOWS}/{{name}}/runs",
+                Access.CHANGE,
+                self.start,
+                gives("Run", body="RunStart", status=201),
+            ),
+            Entry("POST", _RUNS, Access.CHANGE, self.start_inline, gives("Run", body="RunInline", status=201)),
+            Entry(
+                "GET",
+                _RUNS,
+                Access.READ,
+                self.listed,
+                gives(Page("Run"), values={"state": _RUN_STATE}),
+                ("workflow", "state", "cursor", "limit"),
+            ),
+            Entry("GET", _RUN, Access.READ, self.one, gives("Run")),
+            Entry("GET", f"{_RUN}/nodes", Access.READ, self.nodes, gives(Page("RunNode")), ("cursor", "limit")),
+            Entry("GET", f"{_RUN}/graph", Access.READ, self.graph, gives("RunGraph")),
+            Entry("POST", f"{_RUN}/cancel", Access.ACT, self.cancel, gives("Run")),
+            Entry("POST", f"{_RUN}/restart", Access.ACT, self.restart, gives("Run", status=201)),
         ]
 
     def workflows(self, _: Asked) -> Answer:

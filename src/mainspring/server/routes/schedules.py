@@ -24,6 +24,7 @@ from mainspring.domain.timetable import Origin
 from mainspring.errors import InvalidOption
 from mainspring.server.decode import body_of, no_fields, object_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.operation import Operation, Page, gives
 
 _ALL = "/api/v1/schedules"
 _ONE = "/api/v1/schedules/{name}"
@@ -56,19 +57,27 @@ class ScheduleRoutes:
     def entries(self) -> list[Entry]:
         """The routes of this noun."""
         return [
-            Entry("GET", _ALL, Access.READ, self.listed),
-            Entry("POST", _ALL, Access.CHANGE, self.put),
-            Entry("POST", f"{_ALL}/preview", Access.CHANGE, self.preview),
-            Entry("GET", _ONE, Access.READ, self.one),
-            Entry("PATCH", _ONE, Access.CHANGE, self.change),
-            Entry("DELETE", _ONE, Access.ACT, self.remove),
-            Entry("POST", f"{_ONE}/pause", Access.ACT, self.pause),
-            Entry("POST", f"{_ONE}/resume", Access.ACT, self.resume),
-            Entry("POST", f"{_ONE}/reset", Access.ACT, self.reset),
-            Entry("POST", f"{_ONE}/trigger", Access.ACT, self.trigger),
-            Entry("POST", f"{_ONE}/backfill", Access.CHANGE, self.backfill),
-            Entry("GET", f"{_ONE}/backfills", Access.READ, self.backfills),
-            Entry("GET", f"{_ONE}/ticks", Access.READ, self.ticks, ("cursor", "limit")),
+            Entry("GET", _ALL, Access.READ, self.listed, gives(Page("Schedule"))),
+            Entry(
+                "POST", _ALL, Access.CHANGE, self.put, Operation({200: "Schedule", 201: "Schedule"}, "ScheduleRequest")
+            ),
+            Entry("POST", f"{_ALL}/preview", Access.CHANGE, self.preview, gives("Preview", body="PreviewRequest")),
+            Entry("GET", _ONE, Access.READ, self.one, gives("Schedule")),
+            Entry("PATCH", _ONE, Access.CHANGE, self.change, gives("Schedule", body="ScheduleChange")),
+            Entry("DELETE", _ONE, Access.ACT, self.remove, gives("Schedule")),
+            Entry("POST", f"{_ONE}/pause", Access.ACT, self.pause, gives("Schedule", body="ScheduleNote")),
+            Entry("POST", f"{_ONE}/resume", Access.ACT, self.resume, gives("Schedule", body="ScheduleNote")),
+            Entry("POST", f"{_ONE}/reset", Access.ACT, self.reset, gives("Schedule")),
+            Entry("POST", f"{_ONE}/trigger", Access.ACT, self.trigger, gives("Tick", status=201)),
+            Entry(
+                "POST",
+                f"{_ONE}/backfill",
+                Access.CHANGE,
+                self.backfill,
+                Operation({200: "Filling", 201: "Filling"}, "BackfillRequest"),
+            ),
+            Entry("GET", f"{_ONE}/backfills", Access.READ, self.backfills, gives(Page("Backfill"))),
+            Entry("GET", f"{_ONE}/ticks", Access.READ, self.ticks, gives(Page("Tick")), ("cursor", "limit")),
         ]
 
     def listed(self, _: Asked) -> Answer:

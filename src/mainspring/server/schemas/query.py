@@ -1,0 +1,33 @@
+"""What the names in paths and queries mean, wherever they stand; an operation says where it is otherwise."""
+
+from __future__ import annotations
+
+from mainspring.domain.states import State
+from mainspring.server.operation import Schema
+from mainspring.server.schemas.values import text, whole, word
+
+PATH: dict[str, Schema] = {
+    "id": whole(10482, least=1),
+    "name": text("nightly", pattern="^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$"),
+}
+
+QUERY: dict[str, Schema] = {
+    "attempt": whole(1, least=1, most=2**31),
+    "cursor": text("10482", minLength=1, description="What `next` said on the page before."),
+    "follow": word(["true", "false"], example="false"),
+    "limit": whole(50, least=1, most=1_000),
+    "queue": text("mail", minLength=1),
+    "since": text("2026-11-29T03:00:00Z", format="date-time"),
+    "state": word([state.value for state in State if state is not State.NEW]),
+    "subject": text("queue mail", minLength=1),
+    "tag": text("team=mail", pattern="^[^=]*=", description="Write `key=value`."),
+    "task": text("shop.send_receipt", minLength=1),
+    "until": text("2026-11-30T03:00:00Z", format="date-time"),
+    "workflow": text("pipeline", minLength=1),
+}
+
+HEADERS: dict[str, Schema] = {
+    "Idempotency-Key": text("3f2a0c", minLength=1, maxLength=255, pattern="^[!-~]+$"),
+    "Last-Event-ID": text("10482", pattern="^[0-9]{1,18}$"),
+}
+"""What routes read of a request's headers, besides those that all have."""

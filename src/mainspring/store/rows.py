@@ -166,7 +166,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "log/last": ("job", "seq"),
     "log/size": ("bytes", "seq"),
     "node/active": ("number", "items", "begun"),
-    "node/children": (*("run", "source", "target", "needs", "early", "document", "inputs", "name", "may_fail"),),
+    "node/children": ("place", "target", "needs", "early", "document", "inputs", "name", "may_fail"),
     "node/count_active": ("nodes",),
     "node/count_items": ("run", "number", "items", "begun", "succeeded", "failed", "cancelled"),
     "node/count_needs": ("run", "number", "open", "succeeded", "failed", "skipped"),

@@ -49,10 +49,12 @@ class Held(NamedTuple):
 
 
 class Below(NamedTuple):
-    """A node below one that has ended. ``document`` and ``inputs``: where that one alone can let it go."""
+    """A node below one that has ended. ``document`` and ``inputs``: where that one alone can let it go.
 
-    run: RunId
-    source: int
+    ``place``: of the one that has ended, among those that were asked about.
+    """
+
+    place: int
     target: int
     needs: int
     early: int
@@ -163,10 +165,24 @@ def again(tx: Transaction, run: RunId) -> RunBirth:
     return RunBirth(workflow, version, given, on_failure, parallel, deadline, replay_of=run, tags=tags)
 
 
+Source = tuple[RunId, int, int]
+"""A node that has ended, and behind which of those below it to look."""
+
+
 def hold(tx: Transaction, wanted: Collection[RunId]) -> dict[RunId, Held]:
     """Runs that are about to move on, in the order of their numbers."""
-    found = tx.many("run/hold", [(run,) for run in sorted(wanted)])
-    return {row[0]: _held(*row) for row in found}
+    return {row[0]: _held(*row) for row in tx.rows("run/hold", runs=rows.text(sorted(wanted)))}
+
+
+def hold_and_look(
+    tx: Transaction, wanted: Collection[RunId], sources: Sequence[Source], limit: int
+) -> tuple[dict[RunId, Held], list[Below]]:
+    """Hold these runs, and find the nodes below some of theirs, at most ``limit``: for one wait."""
+    look = ("node/children", {"told": rows.text(sources), "limit": limit})
+    if not wanted:
+        return {}, [Below(*row) for row in tx.together(look)[0]]
+    held, found = tx.together(("run/hold", {"runs": rows.text(sorted(wanted))}), look)
+    return {row[0]: _held(*row) for row in held}, [Below(*row) for row in found]
 
 
 def _held(*row: Any) -> Held:
@@ -211,25 +227,13 @@ def tally(tx: Transaction, run: RunId, nodes: int | None = None) -> Tally:
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
 
-def below(tx: Transaction, sources: Sequence[tuple[int, int, RunId]], limit: int) -> list[Below]:
-    """The nodes below some: (source, behind which target, run); at most ``limit`` of each."""
-    return [Below(*row) for row in tx.many("node/children", [(*one, limit) for one in sources])]
-
-
-def count_needs(tx: Transaction, changes: Iterable[tuple[RunId, int, int, Needs]]) -> dict[Key, Needs]:
-    """Needs of nodes have ended: (run, node, how many it has in all, those that have); what that makes of each."""
+def count_needs(tx: Transaction, changes: Iterable[tuple[RunId, int, int, int, int, int]]) -> dict[Key, Needs]:
+    """Needs of nodes have ended: (run, node, how many it has in all, succeeded, failed, skipped); what that makes."""
     found = tx.many(
         "node/count_needs",
         [
-            (
-                run,
-                number,
-                total - more.succeeded - more.failed - more.skipped,
-                more.succeeded,
-                more.failed,
-                more.skipped,
-            )
-            for run, number, total, more in changes
+            (run, number, total - good - bad - skipped, good, bad, skipped)
+            for run, number, total, good, bad, skipped in changes
         ],
     )
     return {(row[0], row[1]): Needs(*row[2:]) for row in found}
@@ -242,8 +246,7 @@ def leave_waiting(tx: Transaction, keys: Sequence[Key]) -> None:
 
 def specs(tx: Transaction, keys: Sequence[Key]) -> dict[Key, Spec]:
     """What these nodes are."""
-    found = tx.many("node/specs", [(number, run) for run, number in keys])
-    return {(row[0], row[1]): Spec(*row) for row in found}
+    return {(row[0], row[1]): Spec(*row) for row in tx.rows("node/specs", nodes=rows.text(keys))}
 
 
 def gone(tx: Transaction, keys: Sequence[Key]) -> set[Key]:

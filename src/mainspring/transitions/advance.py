@@ -40,11 +40,12 @@ from mainspring.domain.references import filled
 from mainspring.domain.workflow import Node, OnFailure, Workflow
 from mainspring.errors import MainspringError
 from mainspring.store import rows, runs, workflows
-from mainspring.store.runs import Below, Errand, Gone, Happened, Held, Items, Key, Spec
+from mainspring.store.runs import Errand, Gone, Happened, Held, Items, Key, Spec
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.firing import Firing, Item, Refused, node_of, taking
 from mainspring.transitions.going import Going, at_once, items_of
 from mainspring.transitions.inputs import Sources
+from mainspring.transitions.reached import Told, cut, reach
 
 BUDGET = 400
 """Nodes below ended ones that one transaction looks at, and jobs that it lets go: some 20 ms on SQLite."""
@@ -65,25 +66,6 @@ class Advanced(NamedTuple):
 
 
 NOWHERE = Advanced()
-
-
-class _Told(NamedTuple):
-    """A node whose end is to be told to those below it, from behind ``after`` on."""
-
-    run: RunId
-    node: int
-    weight: Weight
-    after: int = 0
-
-
-class _Open(NamedTuple):
-    """A node below ended ones, with the change that they make."""
-
-    below: Below
-    needs: Needs
-
-    def with_one(self, one: Weight) -> _Open:
-        return self._replace(needs=self.needs._replace(**{one.value: getattr(self.needs, one.value) + 1}))
 
 
 def advance(tx: Transaction, ends: Sequence[End], actor: str) -> Advanced:
@@ -109,13 +91,15 @@ class Wave:
         self._tx = tx
         self._actor = actor
         self._held: dict[RunId, Held] = {}
-        self._hold(set(wanted))
-        self._told: list[_Told] = []
+        self._wanted = set(wanted)
+        self._told: list[Told] = []
         self._left: list[Gone] = []
         self._errands: list[Errand] = []
+        self._failed: list[Key] = []
         self._events: list[Happened] = []
         self._firing = Firing(tx, actor)
         self._lined: list[Key] = []
+        self._roomy: set[RunId] = set()
         self._room = BUDGET
         self._jobs = 0
 
@@ -140,6 +124,7 @@ class Wave:
         self._end([(one.run, one.number, _state_of(one)) for one in over], silent=False)
         going = [one for one in changed if one.ended < one.items and one.begun < one.items]
         if going:
+            self._hold()
             self.begin_items(going)
 
     def go_on_with(self, maps: Sequence[Key]) -> None:
@@ -152,6 +137,7 @@ class Wave:
         Only one transaction does so for a run at a time: it has taken the errand for it. Of a run that was told to
         stop, those that don't clean up leave the line.
         """
+        self._hold()
         held = self._held[run]
         if held.parallel is None or held.state is not None:
             return
@@ -178,15 +164,16 @@ class Wave:
 
     def _make_room(self, run: RunId) -> None:
         """An active node has ended, or one stands in line: a transaction that does nothing else lets the next go."""
-        if self._held[run].parallel is not None:
-            self._errands.append(Errand(run, "room", 0, self._tx.now))
+        self._roomy.add(run)
 
     def tell(self, run: RunId, node: int, as_what: Weight, after: int = 0) -> None:
         """The end of a node is to be told to those below it."""
-        self._told.append(_Told(run, node, as_what, after))
+        self._told.append(Told(run, node, as_what, after))
 
-    def _hold(self, wanted: set[RunId]) -> None:
-        self._held |= runs.hold(self._tx, wanted - self._held.keys())
+    def _hold(self) -> None:
+        wanted, self._wanted = self._wanted, set()
+        if wanted:
+            self._held |= runs.hold(self._tx, wanted)
 
     def _end(self, ends: Sequence[tuple[RunId, int, NodeState]], *, silent: bool = True) -> None:
         """Active nodes end. ``silent``: the end of a job says so already."""
@@ -199,11 +186,11 @@ class Wave:
             self._make_room(run)
             if not silent:
                 self._note(run, number, NodeState.ACTIVE, state)
-        self._fail_fast([(run, number) for run, number, state in ends if state is NodeState.FAILED])
+        self._failed += [(run, number) for run, number, state in ends if state is NodeState.FAILED]
 
-    def _fail_fast(self, failed: Sequence[Key]) -> None:
+    def _fail_fast(self) -> None:
         """Where one failure stops a run, have it stopped by a transaction of its own, which waits for all others."""
-        strict = [key for key in failed if self._strict(key[0])]
+        strict = [key for key in self._failed if self._strict(key[0])]
         if strict:
             stopped = {key[0] for key, spec in runs.specs(self._tx, strict).items() if not spec.may_fail}
             self._errands += [Errand(run, "stop", 0, self._tx.now, 0, Stop.FAIL_FAST.value) for run in stopped]
@@ -220,9 +207,14 @@ class Wave:
 
     def run(self) -> Advanced:
         """Go on until nothing is left, or the budget is spent; then write what is left to do."""
+        if not self._told:
+            self._hold()
         while self._told and self._room > 0:
             told, self._told = self._told, []
             self._round(told)
+        self._fail_fast()
+        limited = [run for run in self._roomy if self._held[run].parallel is not None]
+        self._errands += [Errand(run, "room", 0, self._tx.now) for run in limited]
         self._errands += [Errand(t.run, "tell", t.node, self._tx.now, t.after, t.weight) for t in self._told]
         self._flush()
         runs.put_errands(self._tx, sorted(set(self._errands)))
@@ -238,57 +230,19 @@ class Wave:
             runs.line_up(self._tx, lined)
         self._jobs += len(self._firing.write())
 
-    def _round(self, told: list[_Told]) -> None:
-        found_ = runs.below(self._tx, [(one.node, one.after, one.run) for one in told], self._room + 1)
-        opened = self._added(told, found_)
-        partly = {key: one for key, one in opened.items() if _sum(one.needs) < one.below.needs}
-        counted = self._counted(partly)
-        certain: dict[Key, Needs] = {}
-        for key, one in opened.items():
-            needs = counted.get(key, one.needs)
-            if not needs.open or one.below.early:
-                certain[key] = needs
-        over = sorted(key for key, needs in counted.items() if not needs.open)
-        if over:
-            runs.leave_waiting(self._tx, over)
-        # Those that may have left before: early ones of which it is not the first need, and what a resume has kept.
-        doubtful = [key for key in certain if key in partly and opened[key].below.early] if partly else []
-        for key in runs.gone(self._tx, doubtful) if doubtful else ():
-            del certain[key]
-        self._decide(certain, opened)
-
-    def _added(self, told: list[_Told], found_: list[Below]) -> dict[Key, _Open]:
-        """The changes, one for each node below; what is beyond the budget stays to be told."""
-        weights = {(one.run, one.node): one for one in told}
-        more: dict[Key, _Told] = {}
-        opened: dict[Key, _Open] = {}
-        for row in found_:
-            source = (row.run, row.source)
-            if self._room <= 0:
-                more.setdefault(source, weights[source])
-                continue
-            self._room -= 1
-            key = (row.run, row.target)
-            one = opened.get(key) or _Open(row, Needs())
-            opened[key] = one.with_one(weights[source].weight) if row.needs else one
-            weights[source] = weights[source]._replace(after=row.target)
-        self._told += [weights[source] for source in more]
-        return opened
-
-    def _counted(self, partly: dict[Key, _Open]) -> dict[Key, Needs]:
-        if not partly:
-            return {}
-        changes = [(key[0], key[1], one.below.needs, one.needs) for key, one in sorted(partly.items())]
-        return runs.count_needs(self._tx, changes)
+    def _round(self, told: list[Told]) -> None:
+        wanted, self._wanted = self._wanted, set()
+        sources = [(one.run, one.node, one.after) for one in told]
+        held, below = runs.hold_and_look(self._tx, wanted, sources, self._room + 1)
+        self._held |= held
+        first, left = cut(told, below, self._room)
+        self._told += left
+        self._room -= len(first)
+        self._decide(*reach(self._tx, told, first))
 
     # --- decisions --------------------------------------------------------------------------------------------
 
-    def _decide(self, certain: dict[Key, Needs], opened: dict[Key, _Open]) -> None:
-        specs = {
-            key: Spec(key[0], key[1], one.document, one.inputs or "{}", one.name, one.may_fail)
-            for key in certain
-            if (one := opened[key].below).document is not None
-        }
+    def _decide(self, certain: dict[Key, Needs], specs: dict[Key, Spec]) -> None:
         missing = sorted(certain.keys() - specs.keys())
         if missing:
             specs |= runs.specs(self._tx, missing)
@@ -329,7 +283,7 @@ class Wave:
         through = NodeState.ACTIVE if state in {NodeState.SUCCEEDED, NodeState.FAILED} else NodeState.WAITING
         self._note(run, number, through, state, reason if failure is None else failure.message[:500])
         if state is NodeState.FAILED:
-            self._fail_fast([key])
+            self._failed.append(key)
 
     # --- going ------------------------------------------------------------------------------------------------
 
@@ -423,6 +377,8 @@ class Wave:
         if not runs.end(self._tx, run, state, result):
             return
         self._errands = [one for one in self._errands if one.run != run]
+        self._failed = [key for key in self._failed if key[0] != run]
+        self._roomy.discard(run)
         cause = {RunState.SUCCEEDED: NodeCause.SUCCEED, RunState.FAILED: NodeCause.FAIL}.get(state, NodeCause.CANCEL)
         self._events.append(Happened(cause, RunState.RUNNING, state, run))
 
@@ -441,10 +397,6 @@ class Wave:
             return rows.text(filled(value, sources.values(run, wants), "result"))
         except MainspringError:
             return None
-
-
-def _sum(needs: Needs) -> int:
-    return needs.succeeded + needs.failed + needs.skipped
 
 
 def _weight(state: NodeState, reason: Reason | None = None) -> Weight:

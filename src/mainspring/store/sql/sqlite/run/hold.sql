@@ -1,2 +1,3 @@
--- A run about to move on.
-select id, version, on_failure, parallel, stop, state, parent_run, parent_node, parent_item from run where id = :run
+-- Runs about to move on.
+select id, version, on_failure, parallel, stop, state, parent_run, parent_node, parent_item from run
+where id in (select value from json_each(:runs))

@@ -1,0 +1,92 @@
+"""Reached: what the ends of nodes mean to the nodes below them, added up to one change for each.
+
+However many nodes ended, that is one look at what is below them, and where nodes have needs that have not ended, one
+statement that counts. What becomes of a node whose fate is certain is decided by who asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mainspring.domain.ids import RunId
+from mainspring.domain.joins import Needs, Weight
+from mainspring.store import runs
+from mainspring.store.runs import Below, Key, Spec
+from mainspring.store.transaction import Transaction
+
+_PLACE = {Weight.SUCCEEDED: 0, Weight.FAILED: 1, Weight.SKIPPED: 2}
+
+
+class Told(NamedTuple):
+    """A node whose end is to be told to those below it, from behind ``after`` on."""
+
+    run: RunId
+    node: int
+    weight: Weight
+    after: int = 0
+
+
+class Reached(NamedTuple):
+    """Whom the ends have reached. ``certain``: of whom something may be decided; ``specs``: of those what was read."""
+
+    certain: dict[Key, Needs]
+    specs: dict[Key, Spec]
+
+
+class _Open(NamedTuple):
+    """A node below ended ones, with how many of them succeeded, failed, were skipped."""
+
+    below: Below
+    counts: list[int]
+
+
+def cut(told: Sequence[Told], found: Sequence[Below], most: int) -> tuple[Sequence[Below], list[Told]]:
+    """The first of what was found, and what is to be told again for the rest."""
+    if len(found) <= most:
+        return found, []
+    first, place = found[:most], found[most].place
+    last = max((row.target for row in first if row.place == place), default=told[place].after)
+    return first, [told[place]._replace(after=last), *told[place + 1 :]]
+
+
+def reach(tx: Transaction, told: Sequence[Told], found: Sequence[Below]) -> Reached:
+    """Count what these ends mean to those below."""
+    opened: dict[Key, _Open] = {}
+    for row in found:
+        one = told[row.place]
+        key = (one.run, row.target)
+        open_ = opened.get(key)
+        if open_ is None:
+            open_ = opened[key] = _Open(row, [0, 0, 0])
+        if row.needs:  # what needs nothing is let go by the start
+            open_.counts[_PLACE[one.weight]] += 1
+    partly = {key: one for key, one in opened.items() if sum(one.counts) < one.below.needs}
+    counted = _counted(tx, partly) if partly else {}
+    certain: dict[Key, Needs] = {}
+    specs: dict[Key, Spec] = {}
+    for key, (below, counts) in opened.items():
+        needs = counted[key] if key in counted else Needs(0, *counts)
+        if needs.open and not below.early:
+            continue
+        certain[key] = needs
+        if below.document is not None:
+            specs[key] = Spec(*key, below.document, below.inputs or "{}", below.name, below.may_fail)
+    # Those that may have left before: early ones of which it is not the first need, and what a resume has kept.
+    doubtful = [key for key, one in partly.items() if one.below.early and key in certain]
+    for key in runs.gone(tx, doubtful) if doubtful else ():
+        del certain[key]
+    return Reached(certain, specs)
+
+
+def _counted(tx: Transaction, partly: dict[Key, _Open]) -> dict[Key, Needs]:
+    """Nodes some of whose needs have ended: how they stand now. Who has all of them does not wait any more."""
+    changes = [
+        (run, number, below.needs, counts[0], counts[1], counts[2])
+        for (run, number), (below, counts) in sorted(partly.items())
+    ]
+    counted = runs.count_needs(tx, changes)
+    over = sorted(key for key, needs in counted.items() if not needs.open)
+    if over:
+        runs.leave_waiting(tx, over)
+    return counted

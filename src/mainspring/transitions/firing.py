@@ -21,7 +21,7 @@ from mainspring.store.catalog import Ground
 from mainspring.store.jobs import Birth
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.inputs import Wants
-from mainspring.transitions.prepared import Declared, birth, declared_of, find, prepare
+from mainspring.transitions.prepared import Declared, birth, checked_params, declared_of, find, prepare
 
 
 class Refused(Exception):
@@ -48,6 +48,7 @@ class Firing:
         self._births: list[Birth] = []
         self._declared: dict[str, Declared] = {}
         self._grounds: dict[Ground, tuple[LaneId, int]] = {}
+        self._kinds: dict[tuple[Any, ...], Birth] = {}
 
     def task(self, run: RunId, number: int, node: Node, inputs: dict[str, int]) -> None:
         """The job of a node. Raises Refused."""
@@ -68,9 +69,23 @@ class Firing:
                 self._births.append(first._replace(params=rows.text(params), link=link))
 
     def _born(self, node: Node, params: Any, wants: Wants | None, link: Link, *, whole: bool = True) -> Birth:
+        whole = whole and wants is None
+        try:
+            declared = self._declaration(node.task or "")
+            text = checked_params(params, declared, whole=whole)
+            alike = self._alike(node, declared)
+        except MainspringError as error:
+            raise Refused(Failure(type(error).__name__, error.message)) from error
+        return alike._replace(params=text, link=link, wants=None if wants is None else rows.text(wants))
+
+    def _alike(self, node: Node, declared: Declared) -> Birth:
+        """What the job of a node has in common with those of all nodes with the same options."""
+        kind = (node.task, node.queue, node.priority, node.delay, node.timeout, node.expires)
+        plain = node.retry is None and not node.tags
+        if plain and kind in self._kinds:
+            return self._kinds[kind]
         request = JobRequest(
             task=node.task or "",
-            params=params,
             queue=node.queue,
             priority=node.priority,
             delay=node.delay,
@@ -79,15 +94,14 @@ class Firing:
             expires=node.expires,
             tags=node.tags,
         )
-        try:
-            one = prepare(request, self._declaration(request.task), whole=whole and wants is None)
-        except MainspringError as error:
-            raise Refused(Failure(type(error).__name__, error.message)) from error
+        one = prepare(request, declared, whole=False)
         if one.ground not in self._grounds:
             _, lane, policy = catalog.ground(self._tx, one.ground)
             self._grounds[one.ground] = lane, policy
         made = birth(self._tx, one, None, *self._grounds[one.ground])
-        return made._replace(link=link, wants=None if wants is None else rows.text(wants))
+        if plain:
+            self._kinds[kind] = made
+        return made
 
     def _declaration(self, task: str) -> Declared:
         if task not in self._declared:
@@ -107,6 +121,8 @@ class Firing:
 
 def taking(value: Any, inputs: dict[str, int]) -> tuple[Any, Wants | None]:
     """A value as it is stored, and what it takes from its run; None where it is plain."""
+    if not value:
+        return value, None
     kinds = [one for _, one in found(value, "params")]
     names = {one.name for one in kinds if one.kind == "$node"}
     params = any(one.kind == "$param" for one in kinds)

@@ -92,12 +92,7 @@ def prepare(request: JobRequest, declared: Declared, *, whole: bool = True) -> P
     ``whole`` false: its parameters hold references, so that only the runner can tell whether they fit.
     """
     task = declared.task
-    given = iso_durations(request.params, declared.lengths) if declared.lengths and whole else request.params
-    params = checked_json(given, "params")
-    if whole:
-        _check_params(task, declared.validator, given)
-    if request.delay is not None and request.run_at is not None:
-        raise InvalidOption("delay and run_at were both given.", remedy="Give one of them.", field="run_at")
+    params = checked_params(request.params, declared, whole=whole)
     queue = task.queue if request.queue is None else checked_name(request.queue, "Queue", field="queue")
     return Prepared(
         declaration=declared.text,
@@ -110,9 +105,18 @@ def prepare(request: JobRequest, declared: Declared, *, whole: bool = True) -> P
         expires=_length(request.expires, "expires"),
         tags=_tags(request.tags),
         meta=None if request.meta is None else checked_json(request.meta, "meta").decode(),
-        params=params.decode(),
+        params=params,
         hold=None if request.unique is None else keys.hold_of(checked_rule(request.unique)),
     )
+
+
+def checked_params(given: dict[str, Any], declared: Declared, *, whole: bool = True) -> str:
+    """Parameters as they are stored. Raises InvalidParameters and its siblings. ``whole``: see ``prepare``."""
+    given = iso_durations(given, declared.lengths) if declared.lengths and whole else given
+    text = checked_json(given, "params").decode()
+    if whole:
+        _check_params(declared.task, declared.validator, given)
+    return text
 
 
 def _check_params(task: Task, validator: Any, params: dict[str, Any]) -> None:

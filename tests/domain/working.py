@@ -66,7 +66,7 @@ class Working:
     def _work(self) -> None:
         while not self._stopped:
             out = self._dispatch.turn()
-            if out.news:
+            if out.news or out.starts:
                 self._store.news_bell.ring()
             for _, frame in out.frames:
                 if isinstance(frame, Start):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration
 from mainspring.domain.states import Cause, Charge, Outcome, State
 from mainspring.store import audit
-from tests.engine.crew import LEASE, STUBBORN, SWEEP, Crew, lasting
+from tests.engine.crew import LEASE, SOON, STUBBORN, SWEEP, Crew, lasting
 
 A_MOMENT = Duration(10 * MILLISECOND)
 
@@ -326,3 +326,14 @@ def test_every_job_is_in_one_place_through_all_of_this():
         crew.run(Duration(2 * SECOND))
         assert crew.store.read(audit.misplaced) == []
         assert crew.store.read(audit.strays) == []
+
+
+def test_a_cancel_is_seen_while_submits_keep_the_worker_claiming():
+    crew = Crew("a")
+    (job,) = crew.submit("slow", lasting(60))
+    crew.run(SECOND)
+    crew.client.cancel(job)
+    for _ in range(100):  # each is heard before the look that the one before has asked for
+        crew.submit("quick", SOON)
+        crew.run(MILLISECOND)
+    assert crew.job(job).state == "cancelled"

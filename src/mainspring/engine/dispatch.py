@@ -38,6 +38,12 @@ from mainspring.transitions.due import come
 from mainspring.transitions.ended import Report, Settled, end, lose
 from mainspring.transitions.waiting import BATCH, expire
 
+STARTS_FIRST = Duration(2 * MILLISECOND)
+"""What was started has the processor so long, before we look what else there is and before others are told."""
+
+_LOOK_LATEST = Duration(20 * MILLISECOND)
+"""So long may a look be put off by hints that keep coming."""
+
 
 class _Need(NamedTuple):
     """What a turn has to do besides writing ends."""
@@ -85,6 +91,7 @@ class Dispatch:
         self._details: dict[JobId, str] = {}
         self._hungry = True
         self._poll_at = clock.monotonic()
+        self._look_from = clock.monotonic()
         self._renew_at = clock.monotonic()
         self._sweep_from = Duration(clock.monotonic() + sweep_offset)
         self._draining_until: Duration | None = None
@@ -148,8 +155,8 @@ class Dispatch:
         return self._enforcer.next_check
 
     def hint(self) -> None:
-        """Something may be claimable or cancelled: claim at once, and look right behind it."""
-        self._poll_at = self._clock.monotonic()
+        """Something may be claimable or cancelled: claim at once, and look soon behind it."""
+        self._poll_at = min(self._poll_at, self._clock.monotonic())
         self._hinted = self._hungry = True
 
     def drain(self) -> None:
@@ -176,7 +183,7 @@ class Dispatch:
         self._check_drain(monotonic)
         self._intake.write(self._custody.out)
         renew = self._renewal_is_due(monotonic)
-        rushing = self._hinted and self._may_claim()
+        rushing = self._hinted and self._may_claim() and monotonic - self._poll_at < _LOOK_LATEST
         self._hinted = False
         poll = None if rushing or renew else self._look(monotonic)
         overdue = self._overdue(poll, monotonic)
@@ -191,6 +198,8 @@ class Dispatch:
         lingers = Duration(0) if any(need) else self._reports.linger(monotonic, company=bool(self.held))
         if any(need) or ((self._reports or self._details) and not lingers):
             self._commit(monotonic, need)
+        if out.starts and rushing:
+            self._look_from = Duration(self._clock.monotonic() + STARTS_FIRST)
         self._retire_alone(poll)
         out.wait = Duration(0) if self._again or self._seen is not None else self._rest(poll, monotonic)
         out.wait = min(out.wait, lingers) if lingers else out.wait
@@ -243,7 +252,8 @@ class Dispatch:
         self._again = promoted == BATCH or freed.more
         claiming = any((need.claim, promoted, lost, freed.jobs))
         self._hungry = claims.more or self._again if claiming else self._hungry
-        self._custody.out.news |= any((reports, lost, claims.jobs, promoted))
+        self._custody.out.news |= any((reports, lost, promoted))
+        self._custody.out.starts |= bool(claims.jobs)
         self._custody.out.calls |= claims.left or freed.jobs > len(claims.jobs) or self._again
         self._custody.want(claims.waits)
         if not self._doubts.settled():  # else what is refused now may have been recorded by the commit in doubt
@@ -313,7 +323,7 @@ class Dispatch:
         """The one statement that an idle worker asks, when it is time or something rang."""
         poll, self._seen = self._seen, None
         if poll is None:
-            if monotonic < self._poll_at:
+            if monotonic < max(self._poll_at, self._look_from):
                 return None
             question = self._question()
             poll = self._store.read(lambda tx: self._learn(tx, workers.poll(tx, question)))
@@ -346,7 +356,7 @@ class Dispatch:
 
     def _rest(self, poll: Poll | None, monotonic: Duration) -> Duration:
         """How long nothing can need us, as far as we know."""
-        soonest = min(self._poll_at, self._renew_at)
+        soonest = min(max(self._poll_at, self._look_from), self._renew_at)
         if self._enforcer.next_check is not None:
             soonest = min(soonest, self._enforcer.next_check)
         if self._draining_until is not None and not self._hurried:

@@ -83,9 +83,10 @@ class Outbox(msgspec.Struct):
     ``frames``: to send, by runner; ``kill``: runners to end now; ``replace``: runners that take no more jobs, for which
     new ones are to be started; ``extend``: runners whose guard may wait until this monotonic instant;
     ``wanted``: how many runners of a kind there should be, where that has grown; ``retire``: runners that are not
-    needed any more; ``notes``: sentences for the worker's log; ``news``: something was recorded; ``calls``: wake
-    other workers, for what was left to them; ``drained``: nothing runs any more; ``drain_by``: who has asked for the
-    drain that begins, from outside; ``wait``: until the next turn at most.
+    needed any more; ``notes``: sentences for the worker's log; ``news``: something was recorded; ``starts``: jobs were
+    claimed, of which others may hear once these are on their way; ``calls``: wake other workers, for what was left to
+    them; ``drained``: nothing runs any more; ``drain_by``: who has asked for the drain that begins, from outside;
+    ``wait``: until the next turn at most.
     """
 
     frames: list[tuple[int, Frame]] = []
@@ -97,6 +98,7 @@ class Outbox(msgspec.Struct):
     retire: list[int] = []
     notes: list[str] = []
     news: bool = False
+    starts: bool = False
     calls: bool = False
     drained: bool = False
     drain_by: str | None = None

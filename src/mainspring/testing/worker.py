@@ -266,7 +266,7 @@ class SimulatedWorker:
             self._host.note(self, note)
         if out.calls:
             self._store.work_bell.ring()
-        if out.news:
+        if out.news or out.starts:
             self._store.news_bell.ring()
         if out.drained:
             self._leave()

@@ -22,7 +22,7 @@ from mainspring.domain.ids import WorkerId
 from mainspring.domain.task import Catalog, Lodging
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.declaring import report
-from mainspring.engine.dispatch import Dispatch
+from mainspring.engine.dispatch import STARTS_FIRST, Dispatch
 from mainspring.engine.held import Limits, Outbox
 from mainspring.engine.timing import Timing
 from mainspring.errors import STORE_AWAY, AppNotLoadable, MainspringError, ProtocolViolation, StoreError, StoreMoved
@@ -90,6 +90,8 @@ class Coordinator:
         self._writing: dict[int, Channel[FromRunner]] = {}
         self._dirty: set[Channel[FromRunner]] = set()
         self._exit = 0
+        self._heeding = False
+        self._untold = False  # of starts: who wakes for them would have the processor that they need
         self.drained_by: str | None = None
         self._hung: list[tuple[Listening, Callable[..., None]]] = []
         self._bells_at = Duration(0)
@@ -102,9 +104,8 @@ class Coordinator:
         self._store.work_bell.own = self._incarnation  # what the desk submits or cancels is told by its turn
         news = self._store.news_bell.listen(self._incarnation)
         self._hung = [(bell, self._rung), (news, self._desk.heard)]
-        for listener, heard in self._hung:
-            if listener.fileno() >= 0:
-                self._selector.register(listener, selectors.EVENT_READ, heard)
+        if bell.fileno() >= 0:
+            self._selector.register(bell, selectors.EVENT_READ, self._rung)
         restore = self._catch_signals()
         try:
             while not self._step():
@@ -120,6 +121,7 @@ class Coordinator:
     def _step(self) -> bool:
         """Wait for something, take it in, turn, send. True when the worker is done."""
         self._start_due_runners()
+        self._listen_for_news(self._desk.curious)
         timeout = max(0.0, seconds(self._waiting_for_turn))
         for key, mask in self._selector.select(timeout):
             key.data(key.fileobj, mask)
@@ -147,7 +149,8 @@ class Coordinator:
             return dispatch.done
         self._backoff = _BACKOFF_FIRST
         self._carry_out(out)
-        self._waiting_for_turn = min([out.wait, self._desk.wait, *self._until_starts()])
+        soon = [STARTS_FIRST] if self._untold else []
+        self._waiting_for_turn = min([out.wait, self._desk.wait, *soon, *self._until_starts()])
         return out.drained
 
     def _carry_out(self, out: Outbox) -> None:
@@ -172,9 +175,10 @@ class Coordinator:
             self._say(note)
         if out.calls:
             self._store.work_bell.ring(besides=self._incarnation)
-        if out.news:
+        if out.news or self._untold:
             self._desk.tell()
             self._store.news_bell.ring(besides=self._incarnation)
+        self._untold = out.starts and not (out.news or self._untold)
 
     def _order_runners(self, out: Outbox) -> None:
         """End, start and retire runners as the turn wants it."""
@@ -232,9 +236,23 @@ class Coordinator:
         self._bells_at = Duration(now + self._options.poll)
         for listener, heard in self._hung:
             if listener.gone:
-                self._selector.unregister(listener)
+                heeded = listener.fileno() in self._selector.get_map()
+                if heeded:
+                    self._selector.unregister(listener)
                 listener.make_again()
-                self._selector.register(listener, selectors.EVENT_READ, heard)
+                if heeded:
+                    self._selector.register(listener, selectors.EVENT_READ, heard)
+
+    def _listen_for_news(self, curious: bool) -> None:  # noqa: FBT001
+        """Only where a running job waits for some: each ring would cost a step, often while a start is under way."""
+        news, heard = self._hung[1]
+        if news.fileno() < 0 or curious is self._heeding:
+            return
+        self._heeding = curious
+        if curious:
+            self._selector.register(news, selectors.EVENT_READ, heard)
+        else:
+            self._selector.unregister(news)
 
     def _rung(self, listener: object, _: int) -> None:
         listener.drain()  # type: ignore[attr-defined]

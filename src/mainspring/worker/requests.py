@@ -237,6 +237,11 @@ class RequestDesk:
                 del asked[next(iter(asked))]
 
     @property
+    def curious(self) -> bool:
+        """Whether a running job waits for news."""
+        return bool(self._waiting)
+
+    @property
     def wait(self) -> Duration:
         """How soon a waiting request must be looked at again."""
         if self._news and self._waiting:

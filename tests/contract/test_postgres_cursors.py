@@ -92,6 +92,15 @@ def test_of_several_in_flight_the_earliest_bounds_the_cursor(bench: PostgresBenc
     assert actors(story.store, 0) == ["slow", "client", "slow", "client"]
 
 
+def test_listeners_are_told_nothing_behind_what_is_in_flight(bench: PostgresBench) -> None:
+    story = Story(bench)
+    with in_flight(bench) as slow:
+        story.submit()
+        assert read.happenings(story.store, after=0, limit=10) == []
+        slow.commit()
+    assert [one.actor for one in read.happenings(story.store, after=0, limit=10)] == ["slow", "client"]
+
+
 def test_a_writer_that_died_holds_no_cursor_back(bench: PostgresBench) -> None:
     story = Story(bench)
     with psycopg.connect(bench.url) as dying:

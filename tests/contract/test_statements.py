@@ -236,6 +236,7 @@ def a_whole_life(story: Story) -> None:
     store.read(lambda tx: jobs.leased_by(tx, story.worker))
     read.history(store, after=0, job=child, kinds=("queued",), limit=5)
     read.history(store, after=0, job=None, kinds=(), limit=5)
+    read.happenings(store, after=0, limit=5)
     read.last_event(store)
     read.tasks(store)
     read.all_workers(store)

@@ -28,7 +28,7 @@ from mainspring.domain.attempt import Attempt
 from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.bulk import Bulk, BulkDone
-from mainspring.domain.event import Event
+from mainspring.domain.event import Event, Happening
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
@@ -286,6 +286,10 @@ class DirectClient:
     def changes(self, *, below: int | None = None, subject: str | None = None, limit: int = 100) -> list[Change]:
         """The audit trail below a cursor, newest first."""
         return access.changes(self.store, below=below, subject=subject, limit=limit)
+
+    def happenings(self, *, after: int, limit: int) -> list[Happening]:
+        """All that happened behind a cursor."""
+        return read.happenings(self.store, after=after, limit=limit)
 
     # --- news ---------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import Protocol, Self
 from mainspring.client import Client
 from mainspring.clock import Duration
 from mainspring.domain.access import Change, Role, Token
+from mainspring.domain.event import Happening
 
 
 class OperatingClient(Client, Protocol):
@@ -33,4 +34,8 @@ class OperatingClient(Client, Protocol):
 
     def changes(self, *, below: int | None = None, subject: str | None = None, limit: int = 100) -> list[Change]:
         """The audit trail below a cursor (``seq``), newest first; of one subject (``queue mail``), or of all."""
+        ...
+
+    def happenings(self, *, after: int, limit: int) -> list[Happening]:
+        """All that happened behind a cursor, to jobs and to runs, oldest first."""
         ...

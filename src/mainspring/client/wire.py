@@ -11,7 +11,7 @@ from mainspring.clock import Duration, Instant, instant_text, seconds
 from mainspring.domain.access import Change, Token
 from mainspring.domain.attempt import Attempt, Failure
 from mainspring.domain.bulk import BulkDone
-from mainspring.domain.event import Event
+from mainspring.domain.event import Event, Happening
 from mainspring.domain.job import Job
 from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue
@@ -94,6 +94,25 @@ def event_wire(event: Event) -> dict[str, Any]:
         "attempt": event.attempt,
         "actor": event.actor,
         "detail": _detail(event.detail),
+    }
+
+
+def happening_wire(one: Happening) -> dict[str, Any]:
+    """Something that happened, of whatever it was; what does not go for it is null."""
+    return {
+        "seq": one.seq,
+        "at": instant_text(one.at),
+        "job": one.job,
+        "run": one.run,
+        "node": one.node,
+        "task": one.task,
+        "queue": one.queue,
+        "cause": one.cause,
+        "from": one.source,
+        "to": one.target,
+        "attempt": one.attempt,
+        "actor": one.actor,
+        "detail": _detail(one.detail),
     }
 
 

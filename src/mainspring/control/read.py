@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from mainspring.domain.attempt import Attempt
-from mainspring.domain.event import Event
+from mainspring.domain.event import Event, Happening
 from mainspring.domain.ids import LARGEST, JobId
 from mainspring.domain.job import Job, JobFilter, JobPage
 from mainspring.domain.logline import LogLine
@@ -86,6 +86,13 @@ def history(store: Store, *, after: int, job: int | None, kinds: Sequence[str], 
         return events.after(tx, after, job=job, kinds=kinds, limit=limit)
 
     return store.read(look, latest=True)
+
+
+def happenings(store: Store, *, after: int, limit: int) -> list[Happening]:
+    """All that happened behind a cursor, to jobs and to runs, oldest first. Raises InvalidCursor, InvalidInput."""
+    _check_limit(limit, MOST_LINES)
+    _check_cursor(after)
+    return store.read(lambda tx: events.live(tx, after, limit=limit), latest=True)
 
 
 def last_event(store: Store) -> int:

@@ -1,4 +1,4 @@
-"""Event: one recorded transition of a job. The order is ``seq``; recorded times of a job never go back."""
+"""Event: one recorded transition. The order is ``seq``; recorded times of a job never go back."""
 
 from __future__ import annotations
 
@@ -26,3 +26,32 @@ class Event(msgspec.Struct, frozen=True):
     attempt: int
     actor: str
     detail: dict[str, Any] | None = None
+
+
+class Happening(msgspec.Struct, frozen=True):
+    """Something that happened, to whatever it was: a job, a run, or a node without a job; and what that belongs to.
+
+    ``job``: None where it was none's; ``run``, ``node``, ``task``, ``queue``: where there is such a thing. ``cause``,
+    ``source`` and ``target`` are words of what it happened to.
+    """
+
+    seq: int
+    at: Instant
+    job: int | None
+    run: int | None
+    node: str | None
+    task: str | None
+    queue: str | None
+    cause: str
+    source: str
+    target: str
+    attempt: int
+    actor: str
+    detail: dict[str, Any] | None = None
+
+    @property
+    def subject(self) -> str:
+        """What it happened to: ``job``, ``run`` or ``node``."""
+        if self.job is not None:
+            return "job"
+        return "run" if self.node is None else "node"

@@ -18,7 +18,7 @@ import uvicorn
 
 from mainspring.client.direct import DirectClient
 from mainspring.client.operating import OperatingClient
-from mainspring.clock import Clock, seconds
+from mainspring.clock import Clock, SystemClock, seconds
 from mainspring.control.access import recognise
 from mainspring.domain.setting import Settings
 from mainspring.engine.drive import Drive
@@ -28,12 +28,14 @@ from mainspring.engine.sweep import Sweep
 from mainspring.engine.turn import Turn
 from mainspring.errors import AddressRefused
 from mainspring.server.admission import Admission
+from mainspring.server.connection import Patient
 from mainspring.server.exchange import Entry
 from mainspring.server.health import Health
 from mainspring.server.listen import Terms, check, listen, url
 from mainspring.server.routes.access import AccessRoutes
 from mainspring.server.routes.catalog import CatalogRoutes
 from mainspring.server.routes.documents import DocumentRoutes
+from mainspring.server.routes.events import EventRoutes
 from mainspring.server.routes.front import front_page
 from mainspring.server.routes.health import HealthRoutes
 from mainspring.server.routes.jobs import JobRoutes
@@ -72,7 +74,7 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
         admission = _admission(store, client, terms)
         health = Health(loops, store.clock, lambda: store.write(mark), client.workers)
         stack.callback(health.close)
-        web = Web(routes(client, health), listener.getsockname()[1], store.chance, admission=admission)
+        web = Web(routes(client, health, store.clock), listener.getsockname()[1], store.chance, admission=admission)
         stack.callback(web.close)
         said = f"listening at {url(listener, encrypted=terms.encrypted)}"
         server = _Server(web, terms, lambda: (say or _say)(said))
@@ -94,7 +96,7 @@ def _admission(store: Store, client: OperatingClient, terms: Terms) -> Admission
     return Admission(lambda secret: recognise(store, secret), store.clock)
 
 
-def routes(client: OperatingClient, health: Health) -> list[Entry]:
+def routes(client: OperatingClient, health: Health, clock: Clock | None = None) -> list[Entry]:
     """Every route that there is."""
     entries = [
         *JobRoutes(client).entries(),
@@ -102,6 +104,7 @@ def routes(client: OperatingClient, health: Health) -> list[Entry]:
         *RunRoutes(client).entries(),
         *ScheduleRoutes(client).entries(),
         *AccessRoutes(client).entries(),
+        *EventRoutes(client, clock or SystemClock()).entries(),
         *HealthRoutes(health).entries(),
     ]
     entries.insert(0, front_page(entries))
@@ -131,7 +134,7 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 web,
-                http="httptools",
+                http=Patient,
                 loop="uvloop",
                 ws="none",
                 lifespan="off",

@@ -36,6 +36,11 @@ def event(name: str, value: object, cursor: int | None = None) -> bytes:
     return "\n".join([*lines, f"event: {name}", f"data: {msgspec.json.encode(value).decode()}", "", ""]).encode()
 
 
+def place(cursor: int) -> bytes:
+    """How far a stream is, where there is nothing to tell: a browser that comes back goes on from there."""
+    return f"id: {cursor}\n\n".encode()
+
+
 async def carry(  # noqa: PLR0913 - both directions of a connection, and what it is about
     look: Look,
     call: Callable[[Look], Awaitable[Piece]],

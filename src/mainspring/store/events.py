@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mainspring.domain.event import Event
+from mainspring.domain.event import Event, Happening
 from mainspring.store import rows
 from mainspring.store.transaction import Transaction
 
@@ -17,6 +17,11 @@ def after(tx: Transaction, cursor: int, *, job: int | None, kinds: Sequence[str]
     else:
         found = tx.rows("event/of_job", after=cursor, kinds=wanted, limit=limit, job=job)
     return [rows.event(row) for row in found]
+
+
+def live(tx: Transaction, cursor: int, *, limit: int) -> list[Happening]:
+    """All that happened behind a cursor, oldest first. Asked in a ``latest`` look."""
+    return [rows.happening(row) for row in tx.rows("event/live", after=cursor, bound=last(tx), limit=limit)]
 
 
 def last(tx: Transaction) -> int:

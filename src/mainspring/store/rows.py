@@ -14,7 +14,7 @@ import msgspec
 
 from mainspring.clock import SECOND, Duration, duration
 from mainspring.domain.attempt import Attempt, Failure
-from mainspring.domain.event import Event
+from mainspring.domain.event import Event, Happening
 from mainspring.domain.job import Job
 from mainspring.domain.retry import DEFAULT, Retry
 from mainspring.domain.states import Cause, Charge, Outcome, State
@@ -100,6 +100,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "event/announce": ("pg_advisory_xact_lock_shared",),
     "event/after": _EVENT,
     "event/bound": ("seq",),
+    "event/live": ("seq", "at", "job", "run", "node", "task", "queue", *_EVENT[3:]),
     "event/of_job": _EVENT,
     "explain/ahead": ("jobs",),
     "explain/children": ("jobs",),
@@ -411,6 +412,12 @@ def event(row: Row) -> Event:
         actor=actor,
         detail=None if detail is None else decode(detail),
     )
+
+
+@_sound
+def happening(row: Row) -> Happening:
+    """A row of ``event/live``."""
+    return Happening(*(*row[:-1], shown(row[-1])))
 
 
 @_sound

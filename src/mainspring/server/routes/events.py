@@ -1,0 +1,110 @@
+"""What happens, as it happens: GET /events, one ordered stream of server-sent events over the history in the store."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mainspring.client.operating import OperatingClient
+from mainspring.client.wire import happening_wire
+from mainspring.clock import Clock
+from mainspring.domain.event import Happening
+from mainspring.domain.ids import LARGEST
+from mainspring.domain.joins import NodeState, RunState
+from mainspring.domain.node_states import NodeCause
+from mainspring.domain.states import Cause, State
+from mainspring.errors import InvalidCursor, InvalidInput, near
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Stream
+from mainspring.server.feed import PAGE, Feed
+from mainspring.server.operation import STREAM, Operation
+from mainspring.server.stream import event, place
+
+_UNTOLD = 1000
+"""So many events that a listener did not want may pass before it is told how far it is."""
+
+KINDS = frozenset({*map(str, State), *map(str, Cause), *map(str, RunState), *map(str, NodeState), *map(str, NodeCause)})
+
+
+class Wanted(NamedTuple):
+    """Which events somebody listens to. None and no kinds: all."""
+
+    job: int | None = None
+    run: int | None = None
+    queue: str | None = None
+    kinds: frozenset[str] = frozenset()
+
+    def has(self, one: Happening) -> bool:
+        """Whether this is one of them."""
+        return (
+            (self.job is None or one.job == self.job)
+            and (self.run is None or one.run == self.run)
+            and (self.queue is None or one.queue == self.queue)
+            and (not self.kinds or one.target in self.kinds or one.cause in self.kinds)
+        )
+
+
+class EventRoutes:
+    """The stream, for whoever listens."""
+
+    def __init__(self, client: OperatingClient, clock: Clock) -> None:
+        self._feed = Feed(client, clock)
+
+    def entries(self) -> list[Entry]:
+        """The route."""
+        tells = Operation({200: "Text"}, media=(STREAM,))
+        return [
+            Entry("GET", "/api/v1/events", Access.READ, self.live, tells, ("job", "run", "queue", "kind", "cursor"))
+        ]
+
+    def live(self, asked: Asked) -> Answer:
+        """Events behind the cursor, or from now on, for as long as somebody listens."""
+        wanted = Wanted(
+            asked.whole("job", 0, 1, LARGEST) or None,
+            asked.whole("run", 0, 1, LARGEST) or None,
+            asked.query.get("queue"),
+            _kinds(asked),
+        )
+        newest = self._feed.newest()
+        resumes = "cursor" in asked.query or "last-event-id" in asked.headers
+        after = asked.resumed if resumes else newest
+        if after > newest:
+            raise InvalidCursor(
+                f"Nothing has happened up to {after} yet; the newest cursor is {newest}.",
+                remedy="Begin without a cursor. Was the database replaced?",
+                field="cursor",
+            )
+        return Answer(200, Stream(_Listening(self._feed, wanted, after).look))
+
+
+class _Listening:
+    """How far one listener is. All that is kept for it is a number: it reads on when it has taken what it got."""
+
+    def __init__(self, feed: Feed, wanted: Wanted, after: int) -> None:
+        self._feed = feed
+        self._wanted = wanted
+        self._after = after
+        self._told = -1
+
+    def look(self) -> Piece:
+        """What is new for it."""
+        found = self._feed.after(self._after)
+        if found:
+            self._after = found[-1].seq
+        mine = [one for one in found if self._wanted.has(one)]
+        data = b"".join(event(one.subject, happening_wire(one), one.seq) for one in mine)
+        if mine:
+            self._told = mine[-1].seq
+        if self._told < 0 or self._after - self._told >= _UNTOLD:
+            data += place(self._after)
+            self._told = self._after
+        return Piece(data, more=len(found) == PAGE)
+
+
+def _kinds(asked: Asked) -> frozenset[str]:
+    """The kinds in the query, parted by commas. Raises InvalidInput for one that there is not."""
+    text = asked.query.get("kind")
+    kinds = frozenset() if text is None else frozenset(text.split(","))
+    for kind in kinds:
+        if kind not in KINDS:
+            remedy = near(kind, KINDS) or f"Kinds: {', '.join(sorted(KINDS))}."
+            raise InvalidInput(f"{kind[:80]!r} is not a kind of event.", remedy=remedy, field="kind")
+    return kinds

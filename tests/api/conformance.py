@@ -11,29 +11,30 @@ from typing import Any
 
 import httpx2
 import jsonschema_rs
-from starlette.routing import Match, Route
 
+from mainspring.errors import MainspringError
 from mainspring.server.app import routes
 from mainspring.server.exchange import Entry
 from mainspring.server.openapi import document, refusals, shape_schema
 from mainspring.server.operation import JSON, STREAM, Page, Schema
 from mainspring.server.problems import PROBLEM
 from mainspring.server.schemas.values import named
-
-
-async def _nobody() -> None:
-    """What Starlette's Route wants as its target."""
+from mainspring.server.security import Gate
 
 
 @lru_cache(maxsize=1)
-def _routes() -> list[tuple[Route, Entry]]:
-    entries = routes(None, None)  # type: ignore[arg-type]
-    return [(Route(one.path, _nobody, methods=[one.method]), one) for one in entries]
+def _entries() -> list[Entry]:
+    return routes(None, None)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1)
+def _gate() -> Gate:
+    return Gate(_entries(), 0)
 
 
 @lru_cache(maxsize=1)
 def _components() -> dict[str, Any]:
-    components: dict[str, Any] = document([one for _, one in _routes()])["components"]
+    components: dict[str, Any] = document(_entries())["components"]
     return components
 
 
@@ -53,9 +54,10 @@ def _of_answer(shape: str | Page) -> jsonschema_rs.Validator:
 
 def entry_of(method: str, path: str) -> Entry | None:
     """The route of a request."""
-    scope = {"type": "http", "method": method, "path": path, "root_path": ""}
-    found = [entry for route, entry in _routes() if route.matches(scope)[0] is Match.FULL]
-    return found[0] if found else None
+    try:
+        return _gate().matched(method, path).entry
+    except MainspringError:
+        return None
 
 
 def check(answer: httpx2.Response) -> None:

@@ -58,8 +58,9 @@ class Serving:
         port: int = 0,
         faults: str = "",
         options: tuple[str, ...] = (),
+        database: str | None = None,
     ) -> None:
-        self.database = f"sqlite:///{directory}/main.db"
+        self.database = database or f"sqlite:///{directory}/main.db"
         self._said = directory / "said.txt"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MAINSPRING_")}
         with self._said.open("w") as stderr:

@@ -205,3 +205,22 @@ def test_an_action_takes_no_fields(server: Serving) -> None:
     answer = server.http.post(f"{API}/jobs/{number}/cancel", json={"force": True})
     assert (answer.status_code, problem(answer)["field"]) == (422, "force")
     assert server.job(number)["state"] == "scheduled"
+
+
+@pytest.mark.parametrize("path", [f"{API}/jobs?queue=", f"{API}/audit?subject=", f"{API}/runs?workflow="])
+def test_an_empty_part_of_the_query_is_refused_and_does_not_mean_all_or_nothing(server: Serving, path: str) -> None:
+    answer = server.http.get(path)
+    assert (answer.status_code, problem(answer)["code"]) == (422, "invalid_input")
+
+
+def test_an_address_with_a_meaning_of_its_own_is_no_id(server: Serving) -> None:
+    for path in ("batch", "bulk"):
+        answer = server.http.get(f"{API}/jobs/{path}")
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+def test_a_token_is_not_revoked_by_a_request_with_fields_that_mean_nothing(server: Serving) -> None:
+    made = server.http.post(f"{API}/tokens", json={"name": "kept", "role": "viewer"})
+    answer = server.http.request("DELETE", f"{API}/tokens/kept", json={"when": "later"})
+    assert (answer.status_code, problem(answer)["field"]) == (422, "when")
+    assert server.http.delete(f"{API}/tokens/{made.json()['id']}").json()["revoked_at"]

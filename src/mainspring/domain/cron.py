@@ -13,8 +13,8 @@ from typing import Any
 from mainspring.clock import Instant
 from mainspring.domain.cron_fields import Fields, Together, read
 from mainspring.domain.cron_words import in_words
-from mainspring.domain.zone import NEVER, Gap, Repeat, Zone, next_tick, zone
-from mainspring.errors import InvalidSchedule, NeverFires
+from mainspring.domain.zone import GAPS, NEVER, REPEATS, Gap, Repeat, Zone, next_tick, one_of, zone
+from mainspring.errors import NeverFires
 
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _LAST_YEAR = 2199
@@ -125,13 +125,11 @@ class Cron:
     place: Zone = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("gap", self.gap, ("shift", "skip")),
-            ("repeat", self.repeat, ("first", "last", "both")),
-            ("days", self.days, ("or", "and")),
-        ):
-            if value not in allowed:
-                raise InvalidSchedule(f"{name} is {value!r}; it must be one of {', '.join(allowed)}.", field=name)
+        one_of("gap", self.gap, GAPS)
+        one_of("repeat", self.repeat, REPEATS)
+        one_of("days", self.days, ("or", "and"))
+        if not isinstance(self.expression, str):
+            read(self.expression)  # says so; a document may hold anything, also what no cache takes
         object.__setattr__(self, "place", zone(self.tz))
         object.__setattr__(self, "wall", _wall(self.expression, self.days))
 

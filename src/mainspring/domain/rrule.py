@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mainspring.clock import Instant, instant_text
-from mainspring.domain.zone import MICROS, NEVER, Gap, Repeat, Zone, next_tick, zone
+from mainspring.domain.zone import GAPS, MICROS, NEVER, REPEATS, Gap, Repeat, Zone, next_tick, one_of, zone
 from mainspring.errors import InvalidSchedule, NeverFires
 
 LONGEST = 2000
@@ -48,6 +48,8 @@ class Rrule:
     _begins: datetime = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        one_of("gap", self.gap, GAPS)
+        one_of("repeat", self.repeat, REPEATS)
         parts = _parts(self.rule)
         from dateutil.rrule import rrulestr  # what user code imports needs nothing of others
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 from mainspring.clock import Instant
-from mainspring.errors import UnknownZone
+from mainspring.errors import InvalidSchedule, UnknownZone
 
 Gap = Literal["shift", "skip"]
 Repeat = Literal["first", "last", "both"]
@@ -117,13 +117,29 @@ def _changes(info: ZoneInfo) -> tuple[list[int], list[int]]:
     return starts, offsets
 
 
-@lru_cache(maxsize=1024)
 def zone(name: str) -> Zone:
     """The zone of this IANA name, for instance ``Europe/Berlin``. Raises UnknownZone with near names."""
+    if not isinstance(name, str):  # a document may hold anything, also what no cache takes
+        raise UnknownZone(name, ())
+    return _zone(name)
+
+
+@lru_cache(maxsize=1024)
+def _zone(name: str) -> Zone:
     try:
         return Zone(name, ZoneInfo(name))
     except (KeyError, ValueError, OSError, TypeError, AttributeError) as error:  # what a name can do to a file path
         raise UnknownZone(name, available_timezones()) from error
+
+
+def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Raise InvalidSchedule for a policy that is none of these words."""
+    if value not in allowed:
+        raise InvalidSchedule(f"{name} is {value!r:.80}; it must be one of {', '.join(allowed)}.", field=name)
+
+
+GAPS = ("shift", "skip")
+REPEATS = ("first", "last", "both")
 
 
 def next_tick(  # noqa: PLR0913 - what a rule is, and the two policies

@@ -62,21 +62,24 @@ class Gate:
         self._check_host(hosts)
         self._check_origin(_all(headers, "origin"), hosts)
         _check_site(_all(headers, "sec-fetch-site"))
-        admitted = self._matched(method, path)
+        admitted = self.matched(method, path)
         if admitted.entry.access in (Access.CHANGE, Access.ACT):
             check_media(headers, required=admitted.entry.access is Access.CHANGE)
             _check_length(headers)
         return admitted
 
-    def _matched(self, method: str, path: str) -> Admitted:
+    def matched(self, method: str, path: str) -> Admitted:
+        """The route at this address, whoever asks. Raises NotFound, MethodNotAllowed."""
         allowed: set[str] = set()
         scope = {"type": "http", "method": method, "path": path, "root_path": ""}
+        literal = False
         for route, entry in self._entries:
             match, found = route.matches(scope)
-            if match is Match.FULL:
+            if match is Match.FULL and not (literal and "{" in entry.path):
                 return Admitted(entry, found["path_params"])
             if match is Match.PARTIAL:
                 allowed |= route.methods or set()
+                literal = literal or "{" not in entry.path  # /jobs/batch is no job
         if allowed:
             raise MethodNotAllowed(method, path, allowed)
         raise NotFound(f"There is nothing at {path[:200]}.", remedy="The REST API is below /api/v1.")

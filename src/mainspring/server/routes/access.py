@@ -8,7 +8,7 @@ from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import change_wire, token_wire
 from mainspring.clock import duration
 from mainspring.domain.access import Role, role_of
-from mainspring.server.decode import body_of
+from mainspring.server.decode import body_of, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.operation import Page, gives
 from mainspring.server.schemas.values import text
@@ -74,6 +74,7 @@ class AccessRoutes:
 
     def revoke(self, asked: Asked) -> Answer:
         """It opens nothing any more."""
+        no_fields(asked)
         return Answer(200, token_wire(self._client.acting(asked.actor).revoke_token(asked.path["id"])))
 
     def audit(self, asked: Asked) -> Answer:

@@ -47,6 +47,7 @@ def test_a_job() -> None:
         "run": None,
         "node": None,
         "item": None,
+        "tick": None,
     }
 
 

@@ -70,6 +70,7 @@ RENAMED = {
 """Columns that a value shows under another name."""
 
 SAMPLES: dict[str, Any] = {
+    "tick": '{"schedule":"from tick","origin":"regular","at":1}',
     "state": "dead",
     "outcome": "lost",
     "charge": "loss",

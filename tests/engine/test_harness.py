@@ -363,6 +363,29 @@ def test_a_tick_waits_for_the_job_before_it_in_virtual_time():
         assert [round((later - earlier) / 1e6) for earlier, later in itertools.pairwise(started)] == [90, 90]
 
 
+def test_a_workflow_that_is_scheduled_runs_once_a_tick_and_its_jobs_know_it():
+    app = Mainspring("shop")
+    told = []
+
+    @app.task
+    def report(ctx: Context, day: str) -> str:
+        assert ctx.tick is not None
+        told.append((day, ctx.tick.scheduled.isoformat(), ctx.tick.last_success))
+        return day
+
+    @app.workflow
+    def pipeline(day: str) -> None:
+        report(report(day))
+
+    app.schedule("nightly", cron("0 3 * * *"), pipeline, params={"day": "last"})
+    with Harness(app, start="2026-03-27T12:00:00Z") as h:
+        h.advance("2d")
+        assert [tick.state for tick in h.client.ticks("nightly").items] == ["succeeded"] * 2
+    assert [(day, at) for day, at, _ in told] == [("last", f"2026-03-{day}T03:00:00+00:00") for day in (28, 28, 29, 29)]
+    assert told[0][2] is None
+    assert told[2][2] is not None
+
+
 def test_a_job_that_nobody_scheduled_has_no_tick():
     app = Mainspring("shop")
 

@@ -181,5 +181,4 @@ class Ticking:
 
     def drop_the_key_of_ticks(self) -> None:
         """The planted fault: the same table without what makes a tick unique."""
-        columns = "schedule, nominal, origin, ticks, last, outcome, why, job, decided, decided_by"
-        self._raw.execute(f"create table loose ({columns}); drop table tick; alter table loose rename to tick")
+        self._raw.execute("create table loose as select * from tick; drop table tick; alter table loose rename to tick")

@@ -115,6 +115,7 @@ def _facts(job: Job, attempts: list[Attempt], now: Instant) -> list[tuple[str, s
         ("progress", "" if not job.progress else looks.params_line(job.progress, 200)),
         ("tags", tags),
         ("meta", "" if job.meta is None else looks.params_line(job.meta, 200)),
+        ("made by", "" if job.tick is None else looks.tick(job.tick)),
         ("parent", "" if job.parent is None else f"job {job.parent}"),
         ("runs again", "" if job.replay_of is None else f"job {job.replay_of}"),
         ("run again", "" if job.replayed_by is None else f"as job {job.replayed_by}"),

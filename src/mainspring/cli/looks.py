@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mainspring.clock import SECOND, Duration, Instant, length_text
+from mainspring.clock import SECOND, Duration, Instant, instant_text, length_text
 from mainspring.domain.states import Outcome, State
+from mainspring.domain.timetable import MadeBy
 from mainspring.domain.worker import WorkerState
 
 
@@ -179,3 +180,8 @@ def harmless(text: str) -> str:
 def _escape(match: re.Match[str]) -> str:
     names = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     return names.get(match[0], f"\\x{ord(match[0]):02x}")
+
+
+def tick(made_by: MadeBy) -> str:
+    """What made a job or a run."""
+    return f"schedule {made_by.schedule}, tick of {instant_text(made_by.at)} ({made_by.origin})"

@@ -17,7 +17,6 @@ from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.layered import layered
 from mainspring.domain.pictures.seen import Seen
 from mainspring.domain.run import Run, RunFilter, RunNode, RunRequest
-from mainspring.domain.task import Executor, Task
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidInput
 from mainspring.importers import written
@@ -52,7 +51,7 @@ def run(
     """Start a run. Its number is printed once it is stored durably."""
     with access.client(make=True) as client:
         document = _document(client, what)
-        given = values.params_of(_as_task(document), words, params)
+        given = values.params_of(document, words, params)
         named = document if Path(what).is_file() else what
         started = client.start_run(RunRequest(named, given))
         with show.done(f"run {started.id} is stored all the same."):
@@ -91,6 +90,8 @@ def run_show(number: Number, /, *, access: Access = of.DEFAULT) -> int:
         show.as_json(run_wire(found) | {"nodes": [node_wire(one) for one in nodes]})
         return 0
     show.line(_line(found))
+    if found.tick is not None:
+        show.line(f"made by {looks.tick(found.tick)}")
     for row in layered([seen_of(one) for one in nodes], SystemClock().now()):
         show.line(row.text)
     return 0
@@ -122,11 +123,6 @@ def _document(client: Client, what: str) -> Workflow:
         return written.read(file.read_text(encoding="utf-8"), file.name)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{file} can't be read: {error}.", remedy="Give a file in UTF-8.", field="FILE") from error
-
-
-def _as_task(document: Workflow) -> Task:
-    """Its parameters are read as those of a task are."""
-    return Task(document.name, "", Executor.ASYNC, queue="", schema=document.schema, retry={}, code_hash="")
 
 
 def _followed(client: Client, number: int, *, quiet: bool) -> Run:

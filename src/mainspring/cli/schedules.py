@@ -19,7 +19,11 @@ from mainspring.domain.timetable import Origin, Outcome, Schedule, Standing, Tic
 from mainspring.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.text import Text
+
+    from mainspring.client.operating import OperatingClient
 
 Name = Annotated[str, Parameter(name="NAME", help="The schedule.")]
 Note = Annotated[str | None, option("Why; shown with it.", "TEXT")]
@@ -96,7 +100,7 @@ def schedules(*, access: Access = of.DEFAULT) -> int:
         return 0
     now = SystemClock().now()
     show.table(
-        ("NAME", "STATE", "WHEN", "TASK", "NEXT", "LAST FIRED", "FIRED", "FROM", "NOTE"),
+        ("NAME", "STATE", "WHEN", "RUNS", "NEXT", "LAST FIRED", "FIRED", "FROM", "NOTE"),
         [_row(one, now) for one in found],
         empty="No schedules yet: app.schedule(...) declares one, or mainspring schedule add.",
         right=(6,),
@@ -109,7 +113,8 @@ def add(  # noqa: PLR0913 - the groups of its options
     name: Name,
     /,
     *words: Annotated[str, Parameter(name="name=value", help="Parameters of its jobs, read by the task's schema.")],
-    task: Annotated[str, option("The task to run; the short name serves where it is unique.", "TASK")],
+    task: Annotated[str | None, option("The task to run; the short name serves where it is unique.", "TASK")] = None,
+    workflow: Annotated[str | None, option("The workflow to run, instead of a task.", "WORKFLOW")] = None,
     params: Annotated[str | None, option("All parameters as a JSON object, or @FILE.", "JSON")] = None,
     when: When = _WHEN,
     how: How = _HOW,
@@ -118,11 +123,10 @@ def add(  # noqa: PLR0913 - the groups of its options
 ) -> int:
     """Declare a schedule, or say all anew of the one that has this name. It never fires the past."""
     with access.client(make=True, actor=of.operator()) as client:
-        known = values.task_named(task, client.tasks())
         fields: dict[str, Any] = {
             name: value for name, value in {**asdict(when), **asdict(how)}.items() if value is not None
         }
-        fields |= {"task": known.name, "params": values.params_of(known, words, params)}
+        fields |= _target(client, task, workflow, words, params)
         if tag:
             fields["tags"] = values.pairs(tag, "--tag")
         if not any((when.cron, when.every, when.at, when.rrule)):
@@ -131,6 +135,21 @@ def add(  # noqa: PLR0913 - the groups of its options
             )
         found = client.put_schedule(name, plans.read(plan_fields(fields)), Origin.CLI)
     return _tell(found, access)
+
+
+def _target(
+    client: OperatingClient, task: str | None, workflow: str | None, words: Sequence[str], params: str | None
+) -> dict[str, Any]:
+    """What it runs, and with which parameters."""
+    if (task is None) == (workflow is None):
+        raise InvalidOption(
+            "Nothing, or two things, are named to run.", remedy="Give --task or --workflow.", field="task"
+        )
+    if workflow is None:
+        known = values.task_named(task or "", client.tasks())
+        return {"task": known.name, "params": values.params_of(known, words, params)}
+    found = client.workflow(workflow)
+    return {"workflow": found.name, "params": values.params_of(found.document, words, params)}
 
 
 def show_(name: Name, /, *, access: Access = of.DEFAULT) -> int:
@@ -146,7 +165,7 @@ def show_(name: Name, /, *, access: Access = of.DEFAULT) -> int:
     show.draw(show.facts(_facts(found, now)))
     show.heading("Ticks, newest first")
     show.table(
-        ("AT", "ORIGIN", "OUTCOME", "JOB", "ENDED", "WHY"),
+        ("AT", "ORIGIN", "OUTCOME", "MADE", "ENDED", "WHY"),
         [_tick_row(tick) for tick in page.items],
         empty="None yet.",
         gives=(5,),
@@ -189,13 +208,13 @@ def set_(
 
 
 def trigger(name: Name, /, *, access: Access = of.DEFAULT) -> int:
-    """Make a job now, whatever its rule, its pause and its overlap policy say."""
+    """Make a job or run now, whatever its rule, its pause and its overlap policy say."""
     with access.client(actor=of.operator()) as client:
         tick = client.trigger_schedule(name)
     if access.json:
         show.as_json(tick_wire(tick))
     else:
-        show.line(f"schedule {name} made job {tick.job}")
+        show.line(f"schedule {name} made {_made(tick)}")
     return 0
 
 
@@ -271,7 +290,7 @@ def _row(one: Schedule, now: Instant) -> tuple[str | Text, ...]:
         one.name,
         _look(one),
         looks.cut(one.fault or one.words, 60),
-        one.plan.task or "-",
+        one.plan.task or one.plan.workflow or "-",
         "-" if one.next_tick is None else instant_text(one.next_tick),
         looks.age(now, one.last_fired),
         f"{one.fired:,}",
@@ -284,7 +303,7 @@ def _facts(one: Schedule, now: Instant) -> list[tuple[str, str]]:
     plan = one.plan
     facts = [
         ("when", one.fault or one.words),
-        ("task", plan.task or "-"),
+        ("workflow" if plan.workflow else "task", plan.workflow or plan.task or "-"),
         ("params", looks.params_line(plan.params, 200) or "-"),
         ("overlap", plan.overlap),
         ("catch-up", f"{plan.catch_up}, within {plan.window}"),
@@ -303,6 +322,12 @@ def _facts(one: Schedule, now: Instant) -> list[tuple[str, str]]:
     return facts
 
 
+def _made(tick: Tick) -> str | None:
+    if tick.run is not None:
+        return f"run {tick.run}"
+    return None if tick.job is None else f"job {tick.job}"
+
+
 def _tick_row(tick: Tick) -> tuple[str | Text, ...]:
     icon, style = _OUTCOMES[tick.outcome]
     several = "" if tick.ticks == 1 else f"{tick.ticks:,} ticks up to {instant_text(tick.last)}: "
@@ -310,7 +335,7 @@ def _tick_row(tick: Tick) -> tuple[str | Text, ...]:
         instant_text(tick.nominal),
         tick.origin,
         show.look(looks.Look(icon, tick.outcome.value, style)),
-        "-" if tick.job is None else str(tick.job),
-        "-" if tick.state is None else tick.state.value,
+        "-" if (made := _made(tick)) is None else made,
+        tick.state or "-",
         f"{several}{tick.why or ''}" or "-",
     )

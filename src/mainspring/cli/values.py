@@ -9,6 +9,7 @@ from typing import Any
 
 from mainspring.domain.parameters import duration_names, iso_durations, loads_strict
 from mainspring.domain.task import Task
+from mainspring.domain.workflow import Workflow
 from mainspring.errors import (
     InvalidInput,
     InvalidJson,
@@ -35,7 +36,7 @@ def task_named(name: str, tasks: Sequence[Task]) -> Task:
     return matches[0]
 
 
-def params_of(task: Task, words: Iterable[str], document: str | None) -> dict[str, Any]:
+def params_of(what: Task | Workflow, words: Iterable[str], document: str | None) -> dict[str, Any]:
     """All parameters: the document's, with those given as words on top. Raises InvalidParameters, InvalidJson."""
     params = _document(document) if document is not None else {}
     seen: set[str] = set()
@@ -48,7 +49,7 @@ def params_of(task: Task, words: Iterable[str], document: str | None) -> dict[st
         if name in seen:
             raise InvalidParameters(f"Parameter {name!r} is given twice.", field=f"params.{name}")
         seen.add(name)
-        params[name] = _value(task, name, text)
+        params[name] = _value(what, name, text)
     return params
 
 
@@ -91,7 +92,7 @@ def _file(name: str) -> str:
         ) from error
 
 
-def _value(task: Task, name: str, text: str) -> Any:
+def _value(task: Task | Workflow, name: str, text: str) -> Any:
     """Text where the schema wants text; JSON otherwise; text again where both may be."""
     known = task.schema.get("properties", {})
     if name in duration_names(task.schema):

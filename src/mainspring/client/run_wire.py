@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from mainspring.client.wire import failure_wire
+from mainspring.client.wire import failure_wire, made_by_wire
 from mainspring.clock import Instant, instant_text
 from mainspring.domain.run import Run, RunNode, WorkflowShown
 
@@ -43,6 +43,7 @@ def run_wire(run: Run) -> dict[str, Any]:
         "replay_of": run.replay_of,
         "replayed_by": run.replayed_by,
         "tags": run.tags,
+        "tick": made_by_wire(run.tick),
     }
 
 

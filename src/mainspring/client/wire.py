@@ -17,11 +17,12 @@ from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue
 from mainspring.domain.reason import Explanation
 from mainspring.domain.task import Task
+from mainspring.domain.timetable import MadeBy
 from mainspring.domain.worker import Worker
 
 
 def job_wire(job: Job) -> dict[str, Any]:
-    """A job. ``run`` and ``node`` are of a workflow's job."""
+    """A job. ``run`` and ``node`` are of a workflow's job, ``tick`` is of one that a schedule made."""
     return {
         "id": job.id,
         "task": job.task,
@@ -49,9 +50,15 @@ def job_wire(job: Job) -> dict[str, Any]:
         "run": job.run,
         "node": job.node,
         "item": job.item,
+        "tick": made_by_wire(job.tick),
         "replay_of": job.replay_of,
         "replayed_by": job.replayed_by,
     }
+
+
+def made_by_wire(tick: MadeBy | None) -> dict[str, Any] | None:
+    """The tick of a schedule that made something; null where nobody but a person did."""
+    return None if tick is None else {"schedule": tick.schedule, "at": instant_text(tick.at), "origin": tick.origin}
 
 
 def failure_wire(failure: Failure | None) -> dict[str, Any] | None:

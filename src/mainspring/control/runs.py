@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import jsonschema_rs
 import msgspec
 
-from mainspring.clock import Instant, duration
 from mainspring.control.read import storable
-from mainspring.control.workflows import kept, named
+from mainspring.control.workflows import kept
 from mainspring.domain.ids import LARGEST, JobId, RunId
 from mainspring.domain.joins import RunState, Stop
-from mainspring.domain.node_states import NodeCause
-from mainspring.domain.parameters import checked_json
 from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import (
     IllegalState,
     InvalidCursor,
     InvalidInput,
-    InvalidParameters,
     UnknownRun,
 )
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, rows, run_questions, runs, workflows
-from mainspring.store.runs import Errand, Happened, RunBirth
-from mainspring.transitions.advance import start as start_wave
+from mainspring.store import Store, Transaction, run_questions, runs, workflows
+from mainspring.transitions.begun import begin, header_of, named, prepare_run
 from mainspring.transitions.errands import run_errands
 from mainspring.transitions.stopping import stop
 
@@ -39,17 +31,11 @@ def start(store: Store, request: RunRequest, *, actor: str, parent: JobId | None
 
     Raises UnknownWorkflow, InvalidWorkflow, InvalidParameters, PayloadTooLarge.
     """
-    version, header = _definition(store, request.workflow)
-    params = checked_params(header, request.params)
-    tags = rows.text(request.tags) if request.tags else None
+    one = prepare_run(*_definition(store, request.workflow), request.params, request.tags)
 
     def work(tx: Transaction) -> Run:
         run = RunId(tx.job_ids(1)[0])
-        limit = None if header.timeout is None else Instant(tx.now + duration(header.timeout))
-        birth = RunBirth(
-            header.name, version, params, str(header.on_failure), header.parallel, limit, parent, tags=tags
-        )
-        begin(tx, run, birth, actor)
+        begin(tx, [(run, one.born(tx.now)._replace(parent_job=parent))], actor)
         return _present(tx, run)
 
     run = store.write(
@@ -59,15 +45,6 @@ def start(store: Store, request: RunRequest, *, actor: str, parent: JobId | None
     return run
 
 
-def begin(tx: Transaction, run: RunId, birth: RunBirth, actor: str) -> None:
-    """Store a run and let its first nodes go."""
-    runs.insert(tx, [birth], [run])
-    if birth.deadline is not None:
-        runs.put_errands(tx, [Errand(run, "stop", 0, birth.deadline, 0, Stop.TIMEOUT.value)])
-    runs.note(tx, [Happened(NodeCause.START, "new", RunState.PENDING, run)], actor)
-    start_wave(tx, run, actor)
-
-
 def _definition(store: Store, given: str | Workflow) -> tuple[int, Workflow]:
     """The version that a request names, and its header."""
     if isinstance(given, Workflow):
@@ -75,25 +52,9 @@ def _definition(store: Store, given: str | Workflow) -> tuple[int, Workflow]:
 
     def look(tx: Transaction) -> tuple[int, Workflow]:
         found = named(tx, given)
-        return found.version, msgspec.json.decode(found.header, type=Workflow)
+        return found.version, header_of(found)
 
     return store.read(look)
-
-
-def checked_params(header: Workflow, params: Any) -> str:
-    """The parameters of a run as they are stored, defaults filled in. Raises InvalidParameters, PayloadTooLarge."""
-    params = header.with_defaults(params)
-    text = checked_json(params, "params").decode()
-    error = next(jsonschema_rs.validator_for(header.schema, validate_formats=True).iter_errors(params), None)
-    if error is not None:
-        path = ".".join(str(step) for step in error.instance_path)
-        known = ", ".join(header.schema.get("properties", {})) or "no parameters"
-        raise InvalidParameters(
-            f"Parameters of workflow {header.name} are wrong: {error.message}.",
-            remedy=f"It takes: {known}.",
-            field=f"params.{path}".rstrip("."),
-        )
-    return text
 
 
 # --- questions ------------------------------------------------------------------------------------------------------
@@ -162,7 +123,7 @@ def restart(store: Store, number: int, *, actor: str) -> Run:
                 remedy=f"Wait for its end, or cancel it first: mainspring run-cancel {number}",
             )
         run = RunId(tx.job_ids(1)[0])
-        begin(tx, run, runs.again(tx, RunId(number)), actor)
+        begin(tx, [(run, runs.again(tx, RunId(number)))], actor)
         return _present(tx, run)
 
     run = store.write(

@@ -18,10 +18,12 @@ from mainspring.errors import IllegalState, InvalidCursor, InvalidOption, Mainsp
 from mainspring.store import Store, Transaction, rows, schedules, ticks, trail
 from mainspring.store.schedules import Kept
 from mainspring.store.trail import Deed
+from mainspring.store.workflows import Named
 from mainspring.transitions import said
+from mainspring.transitions.begun import PreparedRun
 from mainspring.transitions.fired import Decided, Firing, Stale, fire
-from mainspring.transitions.prepared import Prepared, declared_of, find, prepare
-from mainspring.transitions.ticking import made_by, request_of
+from mainspring.transitions.prepared import Prepared, declared_of
+from mainspring.transitions.ticking import known_of, made_by, prepared_of
 
 LONGEST_NOTE = 1_000
 MOST = 1_000
@@ -119,7 +121,10 @@ def remove(store: Store, name: str, *, actor: str) -> Schedule:
 
 
 def trigger(store: Store, name: str, *, actor: str) -> Tick:
-    """Make a job now, whatever its rule, its pause and its overlap policy say. Raises UnknownSchedule, InvalidInput."""
+    """Make a job or a run now, whatever its rule, its pause and its overlap policy say.
+
+    Raises UnknownSchedule, InvalidInput.
+    """
     while True:
         seen = store.read(lambda tx: _prepared(tx, _living(tx, name)))
         try:
@@ -248,29 +253,28 @@ def _trail_form(kept: Kept) -> dict[str, Any]:
     }
 
 
-def _trigger(tx: Transaction, *, seen: tuple[Kept, Prepared], actor: str) -> Tick:
+def _trigger(tx: Transaction, *, seen: tuple[Kept, Prepared | PreparedRun], actor: str) -> Tick:
     kept, prepared = seen
     at = tx.now
     while True:
-        record = ticks.Record(kept.id, at, TRIGGER, 1, at, Outcome.FIRED, None, None, tx.now, actor)
+        record = ticks.Record(kept.id, at, TRIGGER, 1, at, Outcome.FIRED, None, None, None, tx.now, actor)
         by = made_by(kept, TRIGGER, at)
         if fire(tx, [Decided(new=(record,), firings=(Firing(record, prepared, by),))], actor):
             return ticks.of_schedule(tx, kept.id, before=(Instant(at + 1), ""), limit=1)[0]
         at = Instant(at + 1)  # two in one microsecond are two
 
 
-def _prepared(tx: Transaction, kept: Kept) -> tuple[Kept, Prepared]:
-    request = request_of(_plan(kept))
-    return kept, prepare(request, declared_of(find(tx, request.task)))
+def _prepared(tx: Transaction, kept: Kept) -> tuple[Kept, Prepared | PreparedRun]:
+    plan = _plan(kept)
+    return kept, prepared_of(plan, known_of(tx, plan))
 
 
 def _checked(store: Store, plan: Plan) -> Plan:
-    """The plan with its task's full name, once a job could be made by it now."""
+    """The plan with the full name of its task or workflow, once a job or run could be made by it now."""
     plans.checked(plan)
-    request = request_of(plan)
-    found = declared_of(store.read(lambda tx: find(tx, request.task)))
-    prepare(request, found)
-    return plans.with_task(plan, found.task.name)
+    known = store.read(lambda tx: known_of(tx, plan))
+    prepared_of(plan, known)
+    return plans.with_name(plan, known.name if isinstance(known, Named) else declared_of(known).task.name)
 
 
 def _one(tx: Transaction, name: str) -> Kept:

@@ -12,9 +12,9 @@ from mainspring.domain.graph import Graph, compiled
 from mainspring.domain.run import WorkflowShown
 from mainspring.domain.steps import Step, edges, header_of, steps
 from mainspring.domain.workflow import Workflow, content_hash
-from mainspring.errors import UnknownWorkflow
 from mainspring.store import Store, Transaction, catalog, workflows
 from mainspring.store.workflows import Named
+from mainspring.transitions.begun import named
 
 T = TypeVar("T")
 _Piece = tuple[Sequence[Step], Sequence[tuple[int, int]]]
@@ -98,18 +98,6 @@ def _pieces(graph: Graph) -> Iterator[_Piece]:
 def _batches(values: Iterator[T], size: int) -> Iterator[list[T]]:
     while some := list(islice(values, size)):
         yield some
-
-
-def named(tx: Transaction, name: str) -> Named:
-    """What a full name, or a short one that is unique, stands for. Raises UnknownWorkflow."""
-    found = workflows.one(tx, name)
-    if found is None:
-        every = workflows.every(tx)
-        several = [one for one in every if one.name.rpartition(".")[2] == name]
-        if len(several) != 1:
-            raise UnknownWorkflow(name, [one.name for one in every])
-        found = several[0]
-    return found
 
 
 def _shown(found: Named, document: Workflow) -> WorkflowShown:

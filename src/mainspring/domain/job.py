@@ -10,6 +10,7 @@ from mainspring.clock import Instant
 from mainspring.domain.attempt import Failure
 from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.states import State
+from mainspring.domain.timetable import MadeBy
 
 PAYLOAD_LIMIT = 1_048_576
 ATOMIC = 2_000
@@ -77,8 +78,8 @@ class Job(msgspec.Struct, frozen=True):
     """A job as questions answer it. Times are instants; ``result`` and ``params`` are parsed JSON.
 
     ``attempt`` is the number of the last claimed attempt (0 before the first). ``error`` is the failure of the end,
-    or of the last attempt while it is retried. ``run``, ``node`` and ``item`` are of a
-    workflow's job.
+    or of the last attempt while it is retried. ``run``, ``node`` and ``item`` are of a workflow's job; ``tick`` is that
+    of the schedule that made it, or its run.
     """
 
     id: JobId
@@ -109,6 +110,7 @@ class Job(msgspec.Struct, frozen=True):
     run: RunId | None = None
     node: str | None = None
     item: int | None = None
+    tick: MadeBy | None = None
 
 
 class JobFilter(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from mainspring.clock import SECOND, Duration, Instant, duration
-from mainspring.errors import InvalidDuration, InvalidOption, NotYetSupported
+from mainspring.errors import InvalidDuration, InvalidOption
 
 if TYPE_CHECKING:
     from mainspring.domain.recurrence import Recurrence
@@ -24,11 +24,12 @@ LONGEST_DESCRIPTION = 1_000
 class Plan(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """All that is said of a schedule. Texts are as people write them.
 
-    ``recurrence``: the document of one (recurrence.py); ``task``: full name, or short where that is unique; ``params``:
-    of each job; ``queue`` to ``meta``: as of a submit; ``overlap``: what a tick does that finds a job of this schedule
-    unfinished; ``catch_up``: what is done about ticks that came while no server ran, for those of the last ``window``
-    (a duration; with ``all`` at most ``cap`` of them); ``jitter``: how much later than its tick a job may be made;
-    ``limit``: so many firings and no more; ``pause_after``: so many jobs in a row that don't succeed pause it.
+    ``recurrence``: the document of one (recurrence.py); ``task`` or ``workflow``: full name, or short where that is
+    unique; ``params``: of each job or run; ``queue`` to ``meta``: as of a submit, ``tags`` of runs too; ``overlap``:
+    what a tick does that finds a job or run of this schedule unfinished; ``catch_up``: what is done about ticks that
+    came while no server ran, for those of the last ``window`` (a duration; with ``all`` at most ``cap`` of them);
+    ``jitter``: how much later than its tick one may be made; ``limit``: so many firings and no more; ``pause_after``:
+    so many in a row that don't succeed pause it.
     """
 
     recurrence: dict[str, Any]
@@ -51,15 +52,23 @@ class Plan(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     pause_after: int | None = None
     description: str = ""
 
+    @property
+    def makes(self) -> str:
+        """The word for what each of its ticks makes."""
+        return "job" if self.workflow is None else "run"
+
 
 class DeclaredSchedule(msgspec.Struct, frozen=True):
-    """A schedule as an app's code declares it; ``plan.task`` is a full name."""
+    """A schedule as an app's code declares it; its task or workflow has its full name."""
 
     name: str
     plan: Plan
 
 
 FIELDS = Plan.__struct_fields__
+OF_JOBS = ("queue", "priority", "retry", "timeout", "expires", "meta")
+"""Fields that a schedule of runs can't have."""
+
 _BARE = msgspec.structs.asdict(Plan({}))
 """What each field is when nothing is said of it."""
 
@@ -89,9 +98,11 @@ def merged(declared: Mapping[str, Any], override: Mapping[str, Any]) -> Plan:
     return read({**declared, **override})
 
 
-def with_task(plan: Plan, task: str) -> Plan:
-    """The same for the task of this full name."""
-    return msgspec.structs.replace(plan, task=task)
+def with_name(plan: Plan, name: str) -> Plan:
+    """The same with the full name of its task or workflow."""
+    if plan.workflow is None:
+        return msgspec.structs.replace(plan, task=name)
+    return msgspec.structs.replace(plan, workflow=name)
 
 
 def differences(declared: Plan, wanted: Plan) -> dict[str, Any]:
@@ -122,10 +133,7 @@ def read(given: Mapping[str, Any]) -> Plan:
 
 def checked(plan: Plan) -> Plan:
     """The plan, if all that can be told without the catalog is right with it. Raises InvalidInput of some kind."""
-    if plan.workflow is not None:
-        raise NotYetSupported("workflow")
-    if not plan.task:
-        raise InvalidOption("The schedule names no task.", remedy='Give it one: task = "backup".', field="task")
+    _check_target(plan)
     for name, least, most in (("cap", 1, MOST_CAUGHT_UP), ("limit", 1, 2**53), ("pause_after", 1, 1_000_000)):
         value = getattr(plan, name)
         if value is not None and not least <= value <= most:
@@ -134,6 +142,29 @@ def checked(plan: Plan) -> Plan:
         raise InvalidOption(f"description is longer than {LONGEST_DESCRIPTION:,} characters.", field="description")
     ready(plan, Instant(0))
     return plan
+
+
+def _check_target(plan: Plan) -> None:
+    """Raise InvalidOption unless it names one task, or one workflow and nothing that only a job can have."""
+    if not plan.workflow:
+        if not plan.task:
+            raise InvalidOption(
+                "The schedule names no task and no workflow.", remedy='Give it one: task = "backup".', field="task"
+            )
+        return
+    if plan.task:
+        raise InvalidOption(
+            f"The schedule names a task and a workflow: {plan.task} and {plan.workflow}.",
+            remedy="Give one of them.",
+            field="workflow",
+        )
+    for name in OF_JOBS:
+        if getattr(plan, name) is not None:
+            raise InvalidOption(
+                f"{name} is of jobs, and this schedule starts runs.",
+                remedy="Say it in the nodes of the workflow.",
+                field=name,
+            )
 
 
 def ready(plan: Plan, made: Instant) -> Ready:

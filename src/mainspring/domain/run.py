@@ -10,6 +10,7 @@ from mainspring.clock import Instant
 from mainspring.domain.attempt import Failure
 from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.joins import NodeState, Reason, RunState, Stop, Tally
+from mainspring.domain.timetable import MadeBy
 from mainspring.domain.workflow import Workflow
 
 
@@ -25,7 +26,8 @@ class Run(msgspec.Struct, frozen=True):
     """A run as questions answer it. ``progress``: how many of its nodes are in each state.
 
     ``hash``: the version of the definition that it keeps; ``stop``: why it was told to stop before its time, if it was;
-    ``parent_run`` and ``parent_node``: of a nested run, the node that it is. ``result``: what its definition says.
+    ``parent_run`` and ``parent_node``: of a nested run, the node that it is. ``result``: what its definition says;
+    ``tick``: of a schedule, that it was made by.
     """
 
     id: RunId
@@ -48,6 +50,7 @@ class Run(msgspec.Struct, frozen=True):
     tags: dict[str, str]
     nodes: int
     progress: Tally
+    tick: MadeBy | None = None
 
     @property
     def done(self) -> bool:

@@ -8,9 +8,8 @@ from typing import NewType
 import msgspec
 
 from mainspring.clock import Instant
-from mainspring.domain.ids import JobId
+from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.plan import Plan
-from mainspring.domain.states import State
 
 ScheduleId = NewType("ScheduleId", int)
 BackfillId = NewType("BackfillId", int)
@@ -82,7 +81,7 @@ class Outcome(StrEnum):
 class Tick(msgspec.Struct, frozen=True):
     """A tick as it was decided; or several of one kind in a row, ``ticks`` of them, from ``nominal`` to ``last``.
 
-    ``why``: of those that made no job; ``state``: of the job, once it has ended and while it is kept.
+    ``why``: of those that made nothing; ``state``: of the job or run, once it has ended and while it is kept.
     """
 
     nominal: Instant
@@ -92,9 +91,10 @@ class Tick(msgspec.Struct, frozen=True):
     outcome: Outcome
     why: str | None
     job: JobId | None
+    run: RunId | None
     decided_at: Instant
     decided_by: str
-    state: State | None = None
+    state: str | None = None
 
 
 class TickPage(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from mainspring.domain.timetable import Outcome
 from mainspring.errors import MainspringError
 from mainspring.store.schedules import Filling, Flight, Kept
 from mainspring.store.ticks import Record
+from mainspring.transitions.begun import PreparedRun
 from mainspring.transitions.fired import Decided, Firing
 from mainspring.transitions.prepared import Prepared
 from mainspring.transitions.ticking import made_by
@@ -26,14 +27,14 @@ def fill(  # noqa: PLR0913 - what was seen
     filling: Filling,
     kept: Kept,
     ready: Ready,
-    prepared: Prepared | str,
+    prepared: Prepared | PreparedRun | str,
     *,
     flights: Sequence[Flight],
     fired: AbstractSet[Instant],
     now: Instant,
     actor: str,
 ) -> Decided | None:
-    """The next jobs of a backfill, as many as there is room for; None where nothing is to be written."""
+    """The next jobs or runs of a backfill, as many as there is room for; None where nothing is to be written."""
     over = tuple(flight for flight in flights if flight.over)
     room = filling.at_once - (len(flights) - len(over))
     if room <= 0:
@@ -56,7 +57,7 @@ def fill(  # noqa: PLR0913 - what was seen
     for tick in ticks[:room]:
         if gone or isinstance(prepared, str):
             break
-        record = Record(kept.id, tick, origin, 1, tick, Outcome.FIRED, None, None, now, actor)
+        record = Record(kept.id, tick, origin, 1, tick, Outcome.FIRED, None, None, None, now, actor)
         firings.append(Firing(record, prepared, made_by(kept, origin, tick)))
     done = gone or len(firings) == len(ticks)
     if not (firings or done):

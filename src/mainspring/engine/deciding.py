@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from mainspring.clock import Instant, instant_text
 from mainspring.domain.catchup import Span
-from mainspring.domain.ids import JobId
 from mainspring.domain.plan import Ready
 from mainspring.domain.states import State
 from mainspring.domain.timetable import REGULAR, MadeBy, Outcome
 from mainspring.store.schedules import Advance, Flight, Kept
 from mainspring.store.ticks import Record
+from mainspring.transitions.begun import PreparedRun
 from mainspring.transitions.fired import Decided, Firing
 from mainspring.transitions.prepared import Prepared
 
@@ -42,7 +42,7 @@ class Tally(NamedTuple):
 
 
 def tally(seen: Seen) -> Tally:
-    """Note how the jobs of earlier ticks have ended. One that was cancelled, or is not kept any more, says nothing."""
+    """Note how what earlier ticks made has ended. One that was cancelled, or is not kept any more, says nothing."""
     succeeded, failures = seen.kept.last_succeeded, seen.kept.failures
     ended = tuple(flight for flight in seen.flights if flight.over)
     for flight in ended:
@@ -58,7 +58,7 @@ def tally(seen: Seen) -> Tally:
 class Deciding:
     """Builds one Decided: spans of due ticks go in, in order; what their policies make of them comes out."""
 
-    def __init__(self, seen: Seen, prepared: Prepared | str, now: Instant, actor: str) -> None:
+    def __init__(self, seen: Seen, prepared: Prepared | PreparedRun | str, now: Instant, actor: str) -> None:
         self._seen = seen
         self._plan = seen.ready.plan
         self._prepared = prepared
@@ -71,13 +71,13 @@ class Deciding:
         self._new: list[Record] = []
         self._settled: list[Record] = []
         self._firings: list[Firing] = []
-        self._cancels: list[JobId] = []
+        self._cancels: tuple[Flight, ...] = ()
         self._fired = seen.kept.fired
         self._last_fired = seen.kept.last_fired
         most = self._plan.pause_after
         self._pause: str | None = None
         if most is not None and self._tally.failures >= most and seen.kept.paused_at is None:
-            self._pause = f"{self._tally.failures} jobs in a row have not succeeded"
+            self._pause = f"{self._tally.failures} {self._seen.ready.plan.makes}s in a row have not succeeded"
 
     # --- what happens to ticks --------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ class Deciding:
         for record in self._waiting:
             self._settle(record, Outcome.SKIPPED, "a later tick took its place")
         self._waiting.clear()
-        self._cancels = [flight.job for flight in self._tally.live]
+        self._cancels = self._tally.live
 
     # --- records ----------------------------------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ class Deciding:
         self._fired -= 1  # it was counted when it began to wait
         self._depart(self._settled[-1], self._prepared, None)
 
-    def _depart(self, record: Record, prepared: Prepared, due: Instant | None) -> None:
+    def _depart(self, record: Record, prepared: Prepared | PreparedRun, due: Instant | None) -> None:
         by = MadeBy(
             self._seen.kept.name,
             record.origin,
@@ -184,16 +184,17 @@ class Deciding:
         self._settled.append(record._replace(outcome=outcome, why=why, decided=self._now, decided_by=self._actor))
 
     def _record(self, span: Span, outcome: Outcome, why: str | None) -> Record:
+        kept = self._seen.kept
         return Record(
-            self._seen.kept.id, span.first, REGULAR, span.ticks, span.last, outcome, why, None, self._now, self._actor
+            kept.id, span.first, REGULAR, span.ticks, span.last, outcome, why, None, None, self._now, self._actor
         )
 
     @property
     def _busy(self) -> str:
         """What a tick finds in its way."""
         if self._departed is not None:
-            return f"the job of the tick at {instant_text(self._departed)} is unfinished"
-        return f"job {self._tally.live[0].job} is unfinished" if self._tally.live else ""
+            return f"the {self._plan.makes} of the tick at {instant_text(self._departed)} is unfinished"
+        return f"{self._tally.live[0]} is unfinished" if self._tally.live else ""
 
     def _halt(self) -> str | None:
         """Why nothing of this schedule makes jobs now."""
@@ -229,6 +230,6 @@ class Deciding:
             firings=tuple(self._firings),
             advance=advance,
             ended=found.ended,
-            cancels=tuple(self._cancels),
+            cancels=self._cancels,
             pause=self._pause,
         )

@@ -1,4 +1,4 @@
-"""Firing: the turn in which due ticks become jobs. Any number of servers do it, and none is special.
+"""Firing: the turn in which due ticks become jobs and runs. Any number of servers do it, and none is special.
 
 It looks, decides by what it saw, and writes in one transaction; what another scheduler has decided meanwhile is told by
 the keys of the ticks, and changes nothing twice.
@@ -21,10 +21,11 @@ from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, schedules, ticks
 from mainspring.store.schedules import Advance, Filling, Flight, Kept
 from mainspring.store.ticks import Record
+from mainspring.transitions.begun import PreparedRun
 from mainspring.transitions.fired import Decided, Stale, fire
-from mainspring.transitions.prepared import Prepared, declared_of, find, prepare
+from mainspring.transitions.prepared import Prepared
 from mainspring.transitions.said import next_tick
-from mainspring.transitions.ticking import request_of
+from mainspring.transitions.ticking import Known, known_or_why, prepared_of
 
 BATCH = 500
 """Schedules in one transaction."""
@@ -37,19 +38,19 @@ _REMEMBERED = 20_000
 
 
 class _Look(NamedTuple):
-    """One look at what is to be decided. ``texts``: declarations of tasks, or why there is none."""
+    """One look at what is to be decided. ``known``: of each task or workflow, or why it is not."""
 
     due: list[Kept]
     waiting: list[Kept]
     flights: dict[ScheduleId, list[Flight]]
     waits: dict[ScheduleId, list[Record]]
-    texts: dict[str, str | MainspringError]
+    known: dict[tuple[str | None, str | None], Known | MainspringError]
     fillings: list[tuple[Filling, Kept, set[Instant]]]
     soonest: Instant | None
 
 
 class Fire:
-    """The turn of a scheduler. ``keep``: how long it keeps records of ticks; ``made``: jobs that it has made so far."""
+    """The turn of a scheduler. ``keep``: how long it keeps records of ticks; ``made``: jobs and runs so far."""
 
     def __init__(
         self, store: Store, clock: Clock, *, poll: Duration = SECOND, actor: str = "scheduler", keep: Duration = KEPT
@@ -61,7 +62,7 @@ class Fire:
         self.made = 0
         self._keep = keep
         self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
-        self._prepared: dict[tuple[str, str | None, Instant, str], Prepared | str] = {}
+        self._prepared: dict[tuple[str, str | None, Instant, Known], Prepared | PreparedRun | str] = {}
 
     def turn(self) -> Duration:
         """One look, and a transaction where something is due; how long to wait at most until the next turn."""
@@ -103,8 +104,8 @@ class Fire:
         for record in ticks.waiting(tx, ids) if waiting else ():
             waits.setdefault(record.schedule, []).append(record)
         fillings = self._fillings(tx, open_) if open_ else []
-        texts = self._texts(tx, [*found, *waiting, *(kept for _, kept, _ in fillings)])
-        return _Look(found, waiting, flights, waits, texts, fillings, schedules.soonest(tx))
+        known = _known(tx, [*found, *waiting, *(kept for _, kept, _ in fillings)])
+        return _Look(found, waiting, flights, waits, known, fillings, schedules.soonest(tx))
 
     def _fillings(self, tx: Transaction, open_: Sequence[Filling]) -> list[tuple[Filling, Kept, set[Instant]]]:
         """Open backfills with their schedules, and what is left out of them."""
@@ -115,20 +116,6 @@ class Fire:
             if one.schedule in of
         ]
 
-    def _texts(self, tx: Transaction, found: Sequence[Kept]) -> dict[str, str | MainspringError]:
-        """What the catalog says of the tasks that may be needed."""
-        texts: dict[str, str | MainspringError] = {}
-        for kept in found:
-            ready = _ready(kept)
-            name = None if ready is None else ready.plan.task
-            if name is None or name in texts:
-                continue
-            try:
-                texts[name] = find(tx, name)
-            except MainspringError as error:
-                texts[name] = error
-        return texts
-
     # --- deciding ---------------------------------------------------------------------------------------------
 
     def _decide(self, kept: Kept, look: _Look, now: Instant) -> Decided | None:
@@ -137,7 +124,7 @@ class Fire:
             return self._spoiled(kept, now)
         flights = [one for one in look.flights.get(kept.id, ()) if not one.origin.startswith("backfill")]
         seen = Seen(kept, ready, flights, look.waits.get(kept.id, ()))
-        deciding = Deciding(seen, self._prepare(kept, ready, look.texts), now, self._actor)
+        deciding = Deciding(seen, self._prepare(kept, ready, look), now, self._actor)
         deciding.release()
         nominal, at = kept.nominal, kept.at
         if nominal is not None and at is not None and at <= now:
@@ -151,7 +138,7 @@ class Fire:
         if ready is None:
             return None
         flights = [one for one in look.flights.get(kept.id, ()) if one.origin == origin_of(filling)]
-        prepared = self._prepare(kept, ready, look.texts)
+        prepared = self._prepare(kept, ready, look)
         return fill(filling, kept, ready, prepared, flights=flights, fired=fired, now=now, actor=self._actor)
 
     def _next(
@@ -168,7 +155,9 @@ class Fire:
         if kept.nominal is None:
             return None
         why = "what is said of the schedule can't be read; it was changed by hand"
-        record = Record(kept.id, kept.nominal, REGULAR, 1, kept.nominal, Outcome.MISSED, why, None, now, self._actor)
+        record = Record(
+            kept.id, kept.nominal, REGULAR, 1, kept.nominal, Outcome.MISSED, why, None, None, now, self._actor
+        )
         advance = Advance(
             None,
             None,
@@ -182,18 +171,18 @@ class Fire:
         )
         return Decided(new=(record,), advance=advance)
 
-    def _prepare(self, kept: Kept, ready: Ready, texts: dict[str, str | MainspringError]) -> Prepared | str:
-        """The job of a tick, checked; or why none can be made."""
-        text = texts.get(ready.plan.task or "")
-        if not isinstance(text, str):
-            return str(text) if text is not None else "the schedule names no task"
-        key = (kept.declaration, kept.override, kept.created, text)
+    def _prepare(self, kept: Kept, ready: Ready, look: _Look) -> Prepared | PreparedRun | str:
+        """What a tick makes, checked; or why nothing can be made."""
+        known = look.known[ready.plan.task, ready.plan.workflow]
+        if isinstance(known, MainspringError):
+            return str(known)
+        key = (kept.declaration, kept.override, kept.created, known)
         found = self._prepared.get(key)
         if found is None:
             if len(self._prepared) >= _REMEMBERED:
                 self._prepared.clear()
             try:
-                found = prepare(request_of(ready.plan), declared_of(text))
+                found = prepared_of(ready.plan, known)
             except MainspringError as error:
                 found = str(error)
             self._prepared[key] = found
@@ -219,6 +208,16 @@ class Fire:
 def _each(look: _Look) -> list[Kept]:
     """Each schedule once."""
     return list({kept.id: kept for kept in (*look.waiting, *look.due)}.values())
+
+
+def _known(tx: Transaction, found: Sequence[Kept]) -> dict[tuple[str | None, str | None], Known | MainspringError]:
+    """What is known of the tasks and workflows that may be needed."""
+    known: dict[tuple[str | None, str | None], Known | MainspringError] = {}
+    for kept in found:
+        ready = _ready(kept)
+        if ready is not None and (key := (ready.plan.task, ready.plan.workflow)) not in known:
+            known[key] = known_or_why(tx, ready.plan)
+    return known
 
 
 def _ready(kept: Kept) -> Ready | None:

@@ -6,8 +6,8 @@ import msgspec
 
 from mainspring.clock import seconds
 from mainspring.domain.frame import INLINE_LIMIT, Frame, Params, Start
-from mainspring.domain.timetable import MadeBy
 from mainspring.engine.claiming import Claimed
+from mainspring.store import rows
 
 NOTHING, NULL = msgspec.Raw(b"{}"), msgspec.Raw(b"null")
 
@@ -31,19 +31,9 @@ def start_frames(claimed: Claimed, attempt: int, log_room: int) -> list[Frame] |
         log_room=log_room,
         grace=seconds(claimed.policy.grace),
         details=NULL if claimed.details is None else msgspec.Raw(claimed.details.encode()),
-        tick=_tick(claimed.load.tick),
+        tick=rows.tick(claimed.load.tick),
     )
     return [start, Params(left.job, claim, msgspec.Raw(params))] if large else [start]
-
-
-def _tick(text: str | None) -> MadeBy | None:
-    """The tick that made the job; one that was spoiled by hand is none."""
-    if text is None:
-        return None
-    try:
-        return msgspec.json.decode(text, type=MadeBy)
-    except msgspec.MsgspecError:
-        return None
 
 
 def _is_json(text: bytes) -> bool:

@@ -147,16 +147,16 @@ class Mainspring:
         self,
         name: str,
         recurrence: Recurrence,
-        task: RegisteredTask[..., Any, Any],
+        task: RegisteredTask[..., Any, Any] | RegisteredWorkflow[Any],
         *,
         params: Mapping[str, Any] | None = None,
         **options: Unpack[ScheduleOptions],
     ) -> DeclaredSchedule:
         """Declare a schedule: ``app.schedule("nightly", cron("0 3 * * *", tz="Europe/Berlin"), backup, params={...})``.
 
-        Each of its ticks makes one job of the task with these parameters. It holds from when a worker with this app
-        starts. ``name``: unique on the platform; options: see ScheduleOptions. Raises InvalidOption, InvalidParameters,
-        InvalidTask (for the name), InvalidSchedule.
+        Each of its ticks makes one job of the task, or one run of the workflow, with these parameters. It holds from
+        when a worker with this app starts. ``name``: unique on the platform; options: see ScheduleOptions. Raises
+        InvalidOption, InvalidParameters, InvalidTask (for the name), InvalidSchedule.
         """
         declared_one = declared_schedule(name, recurrence, task, params, options)
         if declared_one.name in self._schedules:

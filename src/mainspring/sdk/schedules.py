@@ -21,6 +21,7 @@ from mainspring.errors import InvalidOption, near
 from mainspring.sdk.codec import encode_other
 from mainspring.sdk.options import Length
 from mainspring.sdk.task import RegisteredTask
+from mainspring.sdk.workflow import RegisteredWorkflow
 
 if TYPE_CHECKING:
     from mainspring.domain.recurrence import Recurrence
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
 class ScheduleOptions(TypedDict, total=False):
     """What ``app.schedule(...)`` takes besides name, recurrence, task and ``params``.
 
-    ``overlap``: what a tick does that finds a job of this schedule unfinished: ``"skip"`` (default), ``"buffer_one"``
-    and ``"buffer_all"`` (it waits), ``"cancel_other"``, ``"allow"``; ``catch_up``: which ticks that came while no
-    server ran still fire: ``"latest"`` (default), ``"all"`` (at most ``cap``, default 100) or ``"none"``, of those
-    within ``window`` (default ``"1d"``); ``jitter``: how much later than its tick a job may be made, at random (default
-    0); ``limit``: so many firings and no more; ``pause_after``: so many jobs in a row that end dead pause it;
-    ``description``; the rest as in SubmitOptions.
+    ``overlap``: what a tick does that finds a job or run of this schedule unfinished: ``"skip"`` (default),
+    ``"buffer_one"`` and ``"buffer_all"`` (it waits), ``"cancel_other"``, ``"allow"``; ``catch_up``: which ticks that
+    came while no server ran still fire: ``"latest"`` (default), ``"all"`` (at most ``cap``, default 100) or ``"none"``,
+    of those within ``window`` (default ``"1d"``); ``jitter``: how much later than its tick one may be made, at random
+    (default 0); ``limit``: so many firings and no more; ``pause_after``: so many in a row that end dead or failed pause
+    it; ``description``; the rest as in SubmitOptions, for tasks; ``tags`` for workflows too.
     """
 
     overlap: Literal["skip", "buffer_one", "buffer_all", "cancel_other", "allow"]
@@ -62,10 +63,10 @@ def declared_schedule(
 ) -> DeclaredSchedule:
     """Check a declaration. Raises InvalidOption, InvalidParameters, InvalidTask (a name), InvalidSchedule."""
     short = checked_name(name, "Schedule")
-    if not isinstance(task, RegisteredTask):
+    if not isinstance(task, RegisteredTask | RegisteredWorkflow):
         raise InvalidOption(
-            f"Schedule {short!r} is for {task!r:.80}, which is not a task.",
-            remedy="Write app.schedule(name, cron(...), backup), where backup is a function with @app.task.",
+            f"Schedule {short!r} is for {task!r:.80}, which is neither a task nor a workflow.",
+            remedy="Write app.schedule(name, cron(...), backup), where backup has @app.task or @app.workflow.",
             field="task",
         )
     if not hasattr(recurrence, "document"):
@@ -79,9 +80,10 @@ def declared_schedule(
             hint = near(option, _OPTIONS) or f"It may have: {', '.join(sorted(_OPTIONS))}."
             raise InvalidOption(f"A schedule has no option {option!r}.", remedy=hint, field=option)
     fields = {option: _plain(option, value) for option, value in options.items() if value is not None}
+    kind = "task" if isinstance(task, RegisteredTask) else "workflow"
     bound = task.parameters.bind((), dict(params or {}))
     checked_json(bound, "params")
-    plan: Plan = plans.read({**fields, "recurrence": recurrence.document(), "task": task.name, "params": bound})
+    plan: Plan = plans.read({**fields, "recurrence": recurrence.document(), kind: task.name, "params": bound})
     return DeclaredSchedule(short, plans.checked(plan))
 
 

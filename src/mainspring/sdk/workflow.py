@@ -148,7 +148,7 @@ class RegisteredWorkflow(Generic[P]):
         self._clients = clients
         self.name = name
         self.place = place
-        self._parameters = parameters
+        self.parameters = parameters
         self._draw = draw
 
     def __repr__(self) -> str:
@@ -165,11 +165,11 @@ class RegisteredWorkflow(Generic[P]):
 
     def named(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], item: Any = None) -> dict[str, Any]:
         """Arguments as parameters by name. Raises InvalidParameters."""
-        return self._parameters.named(args, kwargs, item)
+        return self.parameters.named(args, kwargs, item)
 
     def submit(self, *args: P.args, **kwargs: P.kwargs) -> RunHandle:
         """Begin a run, and return once it is stored for good. Raises InvalidParameters, InvalidWorkflow, StoreError."""
-        request = RunRequest(self.name, self._parameters.bind(args, kwargs))
+        request = RunRequest(self.name, self.parameters.bind(args, kwargs))
         return RunHandle(self._clients.asking, self._clients.submitting().start_run(request))
 
     async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> RunHandle:

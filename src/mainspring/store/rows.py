@@ -19,6 +19,7 @@ from mainspring.domain.job import Job
 from mainspring.domain.retry import DEFAULT, Retry
 from mainspring.domain.states import Cause, Charge, Outcome, State
 from mainspring.domain.task import Task
+from mainspring.domain.timetable import MadeBy
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.errors import MainspringError, StoreCorrupt
 
@@ -29,12 +30,13 @@ encode = msgspec.json.encode
 decode = msgspec.json.decode
 _failure = msgspec.json.Decoder(Failure)
 _task = msgspec.json.Decoder(Task)
+_made_by = msgspec.json.Decoder(MadeBy)
 
 
 _JOB = (
     *("id", "task", "state", "queue", "priority", "params", "result", "failure", "attempt", "policy", "due", "created"),
     *("started", "finished", "expires", "worker", "tags", "meta", "parent", "replay_of", "replayed_by"),
-    *("cancel_requested", "details", "run", "node", "item"),
+    *("cancel_requested", "details", "run", "node", "item", "tick"),
 )
 _EVENT = ("seq", "job", "at", "cause", "source", "target", "attempt", "actor", "detail")
 _WAITING = ("job", "lane", "priority", "attempt", "since")
@@ -47,7 +49,7 @@ _SCHEDULE = (
     *("paused_by", "note", "withdrawn_at", "removed_at", "version", "at", "nominal", "last", "last_fired"),
     *("last_succeeded", "fired", "failures"),
 )
-_TICK = ("schedule", "nominal", "origin", "ticks", "last", "outcome", "why", "job", "decided", "decided_by")
+_TICK = ("schedule", "nominal", "origin", "ticks", "last", "outcome", "why", "job", "run", "decided", "decided_by")
 _TICK_KEY = ("schedule", "nominal", "origin")
 _BACKFILL = (
     *(
@@ -76,7 +78,7 @@ _TOKEN = ("id", "name", "role", "created", "created_by", "expires", "used", "rev
 _RUN = (
     *("id", "workflow", "hash", "state", "params", "result", "created", "moved", "finished", "deadline", "stop"),
     *("stop_at", "stop_by", "parent_job", "parent_run", "parent_node", "replay_of", "replayed_by", "tags", "version"),
-    "nodes",
+    *("nodes", "tick"),
 )
 _NAMED = ("name", "version", "hash", "header", "nodes", "changed")
 
@@ -113,7 +115,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "export/events": _EVENT,
     "export/jobs": _JOB,
-    "flight/of": ("schedule", "job", "nominal", "origin", "state", "gone"),
+    "flight/of": ("schedule", "job", "nominal", "origin", "state", "gone", "is_run"),
     "generation/insert": ("number",),
     "generation/of_app": ("code_hash", "number"),
     "job/again": ("task", "lane", "priority", "policy", "params", "tags", "meta", "state", "uniqueness", "tick"),
@@ -203,7 +205,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schedule/one": _SCHEDULE,
     "schedule/soonest": ("at",),
     "schedule/waiting": _SCHEDULE,
-    "run/again": ("workflow", "version", "params", "on_failure", "parallel", "lasts", "tags"),
+    "run/again": ("workflow", "version", "params", "on_failure", "parallel", "lasts", "tags", "tick"),
     "run/all": _RUN,
     "run/end": ("id",),
     "run/hold": (
@@ -327,6 +329,16 @@ def failure(column: str | None) -> Failure | None:
         return Failure("Unreadable", column)
 
 
+def tick(column: str | None) -> MadeBy | None:
+    """The tick that a job or run was made by; one that was spoiled by hand is none."""
+    if column is None:
+        return None
+    try:
+        return _made_by.decode(column)
+    except msgspec.MsgspecError:
+        return None
+
+
 @_sound
 def task(row: Row) -> Task:
     """A row of ``task/all`` or ``task/one``."""
@@ -345,7 +357,7 @@ def job(row: Row) -> Job:
     """A row of ``job/one`` or of a list."""
     (id_, task_, state, queue, priority, params, result, failed, number, document, due, created, *rest) = row
     (started, finished, expires, worker_, tags, meta, parent, replay_of, replayed_by, cancel, details, *linked) = rest
-    run, node, item = linked
+    run, node, item, ticked = linked
     retried = policy(document).document
     return Job(
         id=id_,
@@ -376,6 +388,7 @@ def job(row: Row) -> Job:
         run=run,
         node=node,
         item=item,
+        tick=tick(ticked),
     )
 
 

@@ -46,7 +46,7 @@ def listed(tx: Transaction, wanted: RunFilter, before: int) -> list[Run]:
 def _shown(tx: Transaction, row: rows.Row) -> Run:
     """A row of ``run/one`` or ``run/all``, with the counts of its nodes."""
     number, workflow, content, state, given, result, created, _, finished, deadline, *rest = row
-    why, stop_at, stop_by, parent, parent_run, parent_node, replay_of, replayed_by, tags, _, nodes = rest
+    why, stop_at, stop_by, parent, parent_run, parent_node, replay_of, replayed_by, tags, _, nodes, tick = rest
     progress = tally(tx, number, nodes)
     told = None if why is None else Stop(why)
     return Run(
@@ -70,6 +70,7 @@ def _shown(tx: Transaction, row: rows.Row) -> Run:
         tags=rows.pairs(tags),
         nodes=nodes,
         progress=progress,
+        tick=rows.tick(tick),
     )
 
 

@@ -32,6 +32,7 @@ class RunBirth(NamedTuple):
     parent_item: int | None = None
     replay_of: RunId | None = None
     tags: str | None = None
+    tick: str | None = None
 
 
 class Held(NamedTuple):
@@ -152,6 +153,7 @@ def insert(tx: Transaction, births: Sequence[RunBirth], ids: Sequence[RunId]) ->
                 b.parent_item,
                 b.replay_of,
                 b.tags,
+                b.tick,
             )
             for number, b in zip(ids, births, strict=True)
         ],
@@ -160,9 +162,9 @@ def insert(tx: Transaction, births: Sequence[RunBirth], ids: Sequence[RunId]) ->
 
 def again(tx: Transaction, run: RunId) -> RunBirth:
     """The birth of a run that is this one again."""
-    workflow, version, given, on_failure, parallel, lasts, tags = tx.rows("run/again", run=run)[0]
+    workflow, version, given, on_failure, parallel, lasts, tags, tick = tx.rows("run/again", run=run)[0]
     deadline = None if lasts is None else Instant(tx.now + lasts)
-    return RunBirth(workflow, version, given, on_failure, parallel, deadline, replay_of=run, tags=tags)
+    return RunBirth(workflow, version, given, on_failure, parallel, deadline, replay_of=run, tags=tags, tick=tick)
 
 
 Source = tuple[RunId, int, int]

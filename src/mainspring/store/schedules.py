@@ -55,7 +55,10 @@ class Advance(NamedTuple):
 
 
 class Flight(NamedTuple):
-    """The job of a tick. ``state``: how it ended, None while it has not; ``gone``: it has, and is not kept any more."""
+    """The job or run of a tick. ``job``: its number, also that of a run.
+
+    ``state``: how it ended, None while it has not; ``gone``: it has, and is not kept any more.
+    """
 
     schedule: ScheduleId
     job: JobId
@@ -63,11 +66,15 @@ class Flight(NamedTuple):
     origin: str
     state: State | None
     gone: bool
+    is_run: bool = False
 
     @property
     def over(self) -> bool:
-        """Whether the job has ended."""
+        """Whether it has ended."""
         return self.gone or self.state is not None
+
+    def __str__(self) -> str:
+        return f"{'run' if self.is_run else 'job'} {self.job}"
 
 
 class Filling(NamedTuple):
@@ -190,16 +197,16 @@ def pause(tx: Transaction, schedule: ScheduleId, *, by: str, note: str) -> None:
 
 
 def flights(tx: Transaction, schedules: Sequence[ScheduleId]) -> list[Flight]:
-    """Jobs of these schedules whose ends were not noted."""
+    """Jobs and runs of these schedules whose ends were not noted."""
     found = tx.rows("flight/of", schedules=rows.text(schedules))
     return [
-        Flight(schedule, job, nominal, origin, None if state is None else State(state), bool(gone))
-        for schedule, job, nominal, origin, state, gone in found
+        Flight(schedule, job, nominal, origin, None if state is None else State(state), bool(gone), bool(is_run))
+        for schedule, job, nominal, origin, state, gone, is_run in found
     ]
 
 
 def take_off(tx: Transaction, batch: Sequence[tuple[JobId, ScheduleId, Instant, str]]) -> None:
-    """Jobs were made for ticks."""
+    """Jobs and runs were made for ticks."""
     tx.many("flight/insert", batch)
 
 

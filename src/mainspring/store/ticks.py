@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mainspring.clock import Instant
-from mainspring.domain.ids import LARGEST, JobId
-from mainspring.domain.states import State
+from mainspring.domain.ids import LARGEST, JobId, RunId
 from mainspring.domain.timetable import Outcome, ScheduleId, Tick
 from mainspring.store import rows
 from mainspring.store.transaction import Transaction
@@ -27,6 +26,7 @@ class Record(NamedTuple):
     outcome: Outcome
     why: str | None
     job: JobId | None
+    run: RunId | None
     decided: Instant
     decided_by: str
 
@@ -45,7 +45,7 @@ def insert(tx: Transaction, batch: Sequence[Record]) -> set[Key]:
 def settle(tx: Transaction, batch: Sequence[Record]) -> set[Key]:
     """Record what became of ticks that waited; the keys of those that still did."""
     values = [
-        (one.outcome, one.why, one.job, one.decided, one.decided_by, one.schedule, one.nominal, one.origin)
+        (one.outcome, one.why, one.job, one.run, one.decided, one.decided_by, one.schedule, one.nominal, one.origin)
         for one in sorted(batch, key=_key)
     ]
     return {(row[0], row[1], row[2]) for row in tx.many("tick/settle", values)}
@@ -84,11 +84,10 @@ def _key(record: Record) -> Key:
 
 
 def _record(row: rows.Row) -> Record:
-    schedule, nominal, origin, count, last, outcome, why, job, decided, decided_by = row
-    return Record(schedule, nominal, origin, count, last, Outcome(outcome), why, job, decided, decided_by)
+    schedule, nominal, origin, count, last, outcome, *rest = row
+    return Record(schedule, nominal, origin, count, last, Outcome(outcome), *rest)
 
 
 def _tick(row: rows.Row) -> Tick:
-    _, nominal, origin, count, last, outcome, why, job, decided, decided_by, state = row
-    ended = None if state is None else State(state)
-    return Tick(nominal, origin, count, last, Outcome(outcome), why, job, decided, decided_by, ended)
+    _, nominal, origin, count, last, outcome, *rest = row
+    return Tick(nominal, origin, count, last, Outcome(outcome), *rest)

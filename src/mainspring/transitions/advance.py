@@ -77,13 +77,6 @@ def advance(tx: Transaction, ends: Sequence[End], actor: str) -> Advanced:
     return wave.run()
 
 
-def start(tx: Transaction, run: RunId, actor: str) -> Advanced:
-    """Let go the first nodes of a run that has just been stored."""
-    wave = Wave(tx, actor, {run})
-    wave.tell(run, 0, Weight.SUCCEEDED)
-    return wave.run()
-
-
 class Wave:
     """One transaction's worth of progress."""
 

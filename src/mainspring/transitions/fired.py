@@ -1,4 +1,4 @@
-"""Firing: ticks are recorded, their jobs are born, and their schedules go on; all in one transaction or not at all.
+"""Firing: ticks are recorded, their jobs and runs begin, their schedules go on; in one transaction or not at all.
 
 The key of a tick is the guard: of several schedulers that decided the same one, the first records it, and the others
 change nothing of its schedule.
@@ -10,15 +10,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mainspring.clock import Instant
-from mainspring.domain.ids import JobId, LaneId
+from mainspring.domain.ids import JobId, LaneId, RunId
+from mainspring.domain.joins import Stop
 from mainspring.domain.timetable import MadeBy
 from mainspring.store import catalog, jobs, rows, schedules, ticks
 from mainspring.store.catalog import Ground
 from mainspring.store.schedules import Advance, Filling, Flight
 from mainspring.store.ticks import Record
 from mainspring.store.transaction import Transaction
+from mainspring.transitions.begun import PreparedRun, begin
 from mainspring.transitions.cancelled import cancel_tree
 from mainspring.transitions.prepared import Prepared, birth
+from mainspring.transitions.stopping import stop
 
 
 class Stale(Exception):
@@ -26,10 +29,10 @@ class Stale(Exception):
 
 
 class Firing(NamedTuple):
-    """A tick that makes a job. ``due``: when the job may start, None for now."""
+    """A tick that makes a job or a run. ``due``: when a job may start, None for now."""
 
     record: Record
-    job: Prepared
+    what: Prepared | PreparedRun
     by: MadeBy
     due: Instant | None = None
 
@@ -38,8 +41,8 @@ class Decided(NamedTuple):
     """What one scheduler has decided of one schedule.
 
     ``new``: ticks that are recorded now, in order: the first is the guard; ``settled``: ticks that waited until now;
-    ``firings``: of those, the ones that make jobs; ``advance``: None where the regular ticks stay as they are;
-    ``ended``: flights whose ends are noted with it; ``cancels``: jobs that make room; ``pause``: why it is paused with
+    ``firings``: of those, the ones that make something; ``advance``: None where the regular ticks stay as they are;
+    ``ended``: flights whose ends are noted with it; ``cancels``: what makes room; ``pause``: why it is paused with
     this; ``filling`` and ``place``: the backfill that these ticks belong to, and how far it is with them.
     """
 
@@ -48,7 +51,7 @@ class Decided(NamedTuple):
     firings: tuple[Firing, ...] = ()
     advance: Advance | None = None
     ended: tuple[Flight, ...] = ()
-    cancels: tuple[JobId, ...] = ()
+    cancels: tuple[Flight, ...] = ()
     pause: str | None = None
     filling: Filling | None = None
     place: Instant | None = None
@@ -56,42 +59,56 @@ class Decided(NamedTuple):
 
 
 def fire(tx: Transaction, decided: Sequence[Decided], actor: str) -> int:
-    """Do what was decided, where it is still to be done; how many jobs were made. Raises Stale."""
+    """Do what was decided, where it is still to be done; how many jobs and runs were made. Raises Stale."""
     firings = [firing for one in decided for firing in one.firings]
     ids = jobs.new_ids(tx, len(firings)) if firings else []
-    made = {firing.record.key: job for firing, job in zip(firings, ids, strict=True)}
-    first = ticks.insert(tx, [_with_job(one.new[0], made) for one in decided if one.new])
+    made = {firing.record.key: number for firing, number in zip(firings, ids, strict=True)}
+    begun = {firing.record.key for firing in firings if isinstance(firing.what, PreparedRun)}
+
+    def numbered(record: Record) -> Record:
+        number = made.get(record.key)
+        if number is None:
+            return record
+        return record._replace(run=RunId(number)) if record.key in begun else record._replace(job=number)
+
+    first = ticks.insert(tx, [numbered(one.new[0]) for one in decided if one.new])
     mine = [one for one in decided if not one.new or one.new[0].key in first]
-    rest = [_with_job(record, made) for one in mine for record in one.new[1:]]
+    rest = [numbered(record) for one in mine for record in one.new[1:]]
     if rest and len(ticks.insert(tx, rest)) < len(rest):
         raise Stale
-    settled = [_with_job(record, made) for one in mine for record in one.settled]
+    settled = [numbered(record) for one in mine for record in one.settled]
     if settled and len(ticks.settle(tx, settled)) < len(settled):
         raise Stale
     mine_to_fire = [firing for one in mine for firing in one.firings]
-    _bear(tx, mine_to_fire, made, actor)
+    _bear(tx, [firing for firing in mine_to_fire if isinstance(firing.what, Prepared)], made, actor)
+    _begin(tx, [firing for firing in mine_to_fire if isinstance(firing.what, PreparedRun)], made, actor)
+    if mine_to_fire:
+        schedules.take_off(tx, [(made[firing.record.key], *firing.record.key) for firing in mine_to_fire])
     _go_on(tx, mine)
     for one in mine:
-        for job in one.cancels:
-            cancel_tree(tx, job, actor)
+        for flight in one.cancels:
+            _make_room(tx, flight, actor)
         if one.pause is not None and one.advance is not None:
             schedules.pause(tx, one.advance.schedule, by=actor, note=one.pause)
     return len(mine_to_fire)
 
 
-def _with_job(record: Record, made: dict[ticks.Key, JobId]) -> Record:
-    job = made.get(record.key)
-    return record if job is None else record._replace(job=job)
+def _make_room(tx: Transaction, flight: Flight, actor: str) -> None:
+    if flight.is_run:
+        stop(tx, RunId(flight.job), Stop.CANCEL, actor)
+    else:
+        cancel_tree(tx, flight.job, actor)
 
 
 def _bear(tx: Transaction, firings: Sequence[Firing], made: dict[ticks.Key, JobId], actor: str) -> None:
-    """The jobs of these ticks, which are in flight from now on."""
+    """The jobs of these ticks."""
     if not firings:
         return
     grounds: dict[Ground, tuple[LaneId, int]] = {}
     births = []
     for firing in firings:
-        one = firing.job
+        one = firing.what
+        assert isinstance(one, Prepared), "runs begin elsewhere"  # noqa: S101 - for the type checker
         if one.ground not in grounds:
             declaration, lane, policy = catalog.ground(tx, one.ground)
             if declaration != one.declaration:
@@ -101,7 +118,17 @@ def _bear(tx: Transaction, firings: Sequence[Firing], made: dict[ticks.Key, JobI
         births.append(born if firing.due is None else born._replace(due=min(firing.due, tx.now)))
     ids = [made[firing.record.key] for firing in firings]
     jobs.insert(tx, births, actor, ids)
-    schedules.take_off(tx, [(job, *firing.record.key) for job, firing in zip(ids, firings, strict=True)])
+
+
+def _begin(tx: Transaction, firings: Sequence[Firing], made: dict[ticks.Key, JobId], actor: str) -> None:
+    """The runs of these ticks."""
+    begun = [
+        (RunId(made[firing.record.key]), firing.what.born(tx.now)._replace(tick=rows.text(firing.by)))
+        for firing in firings
+        if isinstance(firing.what, PreparedRun)
+    ]
+    if begun:
+        begin(tx, begun, actor)
 
 
 def _go_on(tx: Transaction, mine: Sequence[Decided]) -> None:

@@ -29,6 +29,6 @@ def settle_past(tx: Transaction, kept: Kept, actor: str) -> Instant | None:
     while nominal is not None and nominal <= tx.now:
         spans, following = due(found, nominal, tx.now)
         last, count = spans[-1].last, sum(span.ticks for span in spans)
-        ticks.insert(tx, [Record(kept.id, nominal, REGULAR, count, last, outcome, why, None, tx.now, actor)])
+        ticks.insert(tx, [Record(kept.id, nominal, REGULAR, count, last, outcome, why, None, None, tx.now, actor)])
         nominal = following
     return last

@@ -1,4 +1,4 @@
-"""From the plan of a schedule to the job of a tick."""
+"""From the plan of a schedule to what a tick makes: a job of a task, or a run of a workflow."""
 
 from __future__ import annotations
 
@@ -6,11 +6,39 @@ from mainspring.clock import Instant
 from mainspring.domain.job import JobRequest
 from mainspring.domain.plan import Plan, ready_text
 from mainspring.domain.timetable import MadeBy
+from mainspring.errors import MainspringError
 from mainspring.store.schedules import Kept
+from mainspring.store.transaction import Transaction
+from mainspring.store.workflows import Named
+from mainspring.transitions.begun import PreparedRun, header_of, named, prepare_run
+from mainspring.transitions.prepared import Prepared, declared_of, find, prepare
+
+Known = str | Named
+"""What is known of what a plan names: the declaration of a task, or what the name of a workflow stands for."""
+
+
+def known_of(tx: Transaction, plan: Plan) -> Known:
+    """What the plan names. Raises UnknownTask, UnknownWorkflow."""
+    return find(tx, plan.task or "") if plan.workflow is None else named(tx, plan.workflow)
+
+
+def known_or_why(tx: Transaction, plan: Plan) -> Known | MainspringError:
+    """The same, or why there is none."""
+    try:
+        return known_of(tx, plan)
+    except MainspringError as error:
+        return error
+
+
+def prepared_of(plan: Plan, known: Known) -> Prepared | PreparedRun:
+    """What a tick makes, checked. Raises InvalidParameters, InvalidOption and their siblings."""
+    if isinstance(known, Named):
+        return prepare_run(known.version, header_of(known), plan.params, plan.tags)
+    return prepare(request_of(plan), declared_of(known))
 
 
 def request_of(plan: Plan) -> JobRequest:
-    """What a tick submits."""
+    """What a tick submits, where it makes a job."""
     return JobRequest(
         task=plan.task or "",
         params=plan.params,
@@ -25,7 +53,7 @@ def request_of(plan: Plan) -> JobRequest:
 
 
 def made_by(kept: Kept, origin: str, at: Instant) -> MadeBy:
-    """What a job is told of its tick."""
+    """What a job or run is told of its tick."""
     zone = ready_text(kept.declaration, kept.override, kept.created).rule.place.name
     return MadeBy(kept.name, origin, at, _before(kept.last_fired, at), _before(kept.last_succeeded, at), zone)
 

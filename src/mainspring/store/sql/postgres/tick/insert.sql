@@ -1,5 +1,5 @@
 -- What became of ticks. Their key is the guard: those that another scheduler has decided are left as they are.
-insert into tick (schedule, nominal, origin, ticks, last, outcome, why, job, decided, decided_by)
+insert into tick (schedule, nominal, origin, ticks, last, outcome, why, job, run, decided, decided_by)
 select * from unnest(:schedule::bigint[], :nominal::bigint[], :origin::text[], :ticks::bigint[], :last::bigint[], :outcome::text[],
-  :why::text[], :job::bigint[], :decided::bigint[], :decided_by::text[])
+  :why::text[], :job::bigint[], :run::bigint[], :decided::bigint[], :decided_by::text[])
 on conflict do nothing returning schedule, nominal, origin

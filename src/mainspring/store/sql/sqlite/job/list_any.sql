@@ -14,7 +14,8 @@ select job.id, job.task,
   (select max(id) from job as replay where replay.replay_of = job.id) as replayed_by,
   lease.cancel_at is not null as cancel_requested, lease.details, job.run,
   (select workflow_node.name from run join workflow_node on workflow_node.version = run.version
-   where run.id = job.run and workflow_node.number = job.node) as node, job.item
+   where run.id = job.run and workflow_node.number = job.node) as node, job.item,
+  coalesce(job.tick, (select run.tick from run where run.id = job.run)) as tick
 from job join lane on lane.id = job.lane join policy on policy.id = job.policy
 left join lease on lease.job = job.id left join ready on ready.job = job.id left join due on due.job = job.id
 where true

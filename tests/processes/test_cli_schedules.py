@@ -1,0 +1,57 @@
+"""The commands of schedules, on a real database without a worker: declared, shown, triggered, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mainspring.client.direct import connect
+from mainspring.domain.task import Catalog, Executor, Task
+from mainspring.domain.workflow import Node, Workflow
+from tests.processes.commands import CommandLine
+
+DAY = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    line = CommandLine(tmp_path, monkeypatch, capsys)
+    client = connect("sqlite:///.mainspring/mainspring.db")
+    step = Task("shop.step", "shop", Executor.ASYNC, "shop", {"type": "object"}, {}, code_hash="1")
+    daily = Workflow("shop.daily", (Node("only", task="shop.step"),), parameters=DAY)
+    client.declare(Catalog("shop", "1", (step,), (daily,)))
+    client.close()
+    return line
+
+
+def test_a_workflow_is_scheduled_triggered_and_its_run_tells_by_what(cli: CommandLine) -> None:
+    made = cli("schedule", "add", "nightly", "--workflow", "daily", "--cron", "0 3 * * *", "day=last", "--json").answer
+    assert (made["workflow"], made["task"], made["params"]) == ("shop.daily", None, {"day": "last"})
+    assert "shop.daily" in cli("schedules").out
+    assert cli("schedule", "trigger", "nightly").out == "schedule nightly made run 1\n"
+    (tick,) = cli("schedule", "show", "nightly", "--json").answer["ticks"]
+    assert (tick["run"], tick["job"], tick["origin"]) == (1, None, "trigger")
+    assert "run 1" in cli("schedule", "show", "nightly").out
+    wanted = {"schedule": "nightly", "at": tick["at"], "origin": "trigger"}
+    assert cli("run-show", "1", "--json").answer["tick"] == wanted
+    assert "made by schedule nightly, tick of" in cli("run-show", "1").out
+    (job,) = cli("jobs", "--json").answer
+    assert job["tick"] == wanted
+    assert "schedule nightly, tick of" in cli("job", str(job["id"])).out
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (("--workflow", "daily", "--task", "step"), "task"),
+        ((), "task"),
+        (("--workflow", "daily", "--queue", "mail", "day=x"), "queue"),
+        (("--workflow", "nobody"), "name"),
+    ],
+)
+def test_what_can_not_be_scheduled_is_refused(cli: CommandLine, words: tuple[str, ...], field: str) -> None:
+    said = cli("schedule", "add", "x", "--every", "1m", "--json", *words)
+    assert said.status in {3, 4}, said
+    assert said.error["field"] == field
+    assert cli("schedules", "--json").answer == []

@@ -1,4 +1,4 @@
-"""``mainspring schedule preview`` and ``mainspring import crontab``: they need no database, and run nothing."""
+"""``mainspring schedule preview``, which needs no database, and ``mainspring import crontab``; both run nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mainspring.domain import plan as plans
+from mainspring.sdk.loading import load_app
 from tests.processes.commands import CommandLine
 
 
@@ -41,14 +43,30 @@ TABLE = """PATH=/usr/bin:/bin
 
 def test_a_crontab_becomes_an_app_file_and_a_report(cli: CommandLine) -> None:
     Path("old.crontab").write_text(TABLE)
-    answer = cli("import", "crontab", "old.crontab", "--tz", "Europe/Berlin", "--json").answer
-    assert answer["names"] == ["backup-db"]
-    assert answer["made"][0]["when"] == "at 06:00, Europe/Berlin time"
-    assert [refused["line"] for refused in answer["refused"]] == [3, 4]
-    text = Path(answer["file"]).read_text()
-    compile(text, answer["file"], "exec")
+    said = cli("import", "crontab", "old.crontab", "--tz", "Europe/Berlin", "--json")
+    assert said.answer == ["backup-db"]
+    assert [line.partition(":")[0] for line in said.err.splitlines()][:2] == [
+        "line 3 needs a person",
+        "line 4 needs a person",
+    ]
+    assert "mainspring up --app old_app.py" in said.err
+    text = Path("old_app.py").read_text()
     assert "['env', 'PATH=/usr/bin:/bin', '/bin/sh', '-c', '~/jobs/backup_db --all']" in text
     assert "cron('0 6 * * *', tz='Europe/Berlin')" in text
+
+
+def test_what_was_imported_is_known_at_once_and_the_same_as_what_the_file_declares(cli: CommandLine) -> None:
+    Path("old.crontab").write_text(TABLE + "RANDOM_DELAY=5\n@daily printf %s hello%world\n")
+    assert cli("import", "crontab", "old.crontab").out.splitlines()[-1].startswith("printf")
+    assert [task["name"] for task in cli("tasks", "--json").answer] == ["old.backup-db", "old.printf"]
+    known = {one["name"]: one for one in cli("schedules", "--json").answer}
+    assert {one["state"] for one in known.values()} == {"active"}
+    assert cli("jobs", "--json").answer == [], "nothing is run"
+    declared = load_app("old_app.py").catalog()
+    assert {one.name: one.plan for one in declared.schedules} == {
+        name: plans.read({field: one[field] for field in plans.FIELDS}) for name, one in known.items()
+    }
+    assert cli("submit", "printf").status == 0
 
 
 def test_an_import_writes_over_nothing_unasked(cli: CommandLine) -> None:

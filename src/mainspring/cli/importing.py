@@ -1,9 +1,12 @@
-"""``mainspring import crontab FILE``: an app file with command tasks and schedules, and a report. Runs nothing."""
+"""``mainspring import crontab FILE``: command tasks and schedules, known here at once, and an app file that runs them.
+
+Nothing is run by it; what could not be taken is told.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -11,7 +14,11 @@ from mainspring.cli import access as of
 from mainspring.cli import show
 from mainspring.cli.access import Access, option
 from mainspring.domain.crontab import Crontab, Entry, parse
+from mainspring.domain.retry import Retry
 from mainspring.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from mainspring.sdk.app import Mainspring
 
 _HEAD = '''"""Taken over from {source}. Look it through; then: mainspring up --app {target}
 
@@ -40,7 +47,10 @@ def crontab(  # noqa: PLR0913 - each is an option
     force: Annotated[bool, option("Write over the file if it is there.")] = False,
     access: Access = of.DEFAULT,
 ) -> int:
-    """Make an app file of a crontab: a command task and a schedule for each entry. Nothing is run."""
+    """Make a command task and a schedule of each entry of a crontab, and print their names. Nothing is run.
+
+    They are known at once, and stand in an app file, which a worker must host for their jobs.
+    """
     try:
         text = file.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
@@ -51,10 +61,28 @@ def crontab(  # noqa: PLR0913 - each is an option
         raise InvalidOption(f"{target} is there already.", remedy="Choose another with --out, or --force.", field="out")
     if found.entries:
         target.write_text(
-            app_file(found, file.name, target.name, f"{_stem(file)}"), encoding="utf-8", errors="surrogateescape"
+            app_file(found, file.name, target.name, _stem(file)), encoding="utf-8", errors="surrogateescape"
         )
+        with access.client(make=True, actor=of.operator()) as client:
+            client.declare(_app(found, _stem(file)).catalog())
     _report(found, target, as_json=access.json)
     return 0
+
+
+def _app(found: Crontab, name: str) -> Mainspring:
+    """The app that the file is of."""
+    from mainspring.sdk.app import Mainspring  # no other command needs it
+    from mainspring.sdk.times import cron
+
+    app = Mainspring(name)
+    for entry in found.entries:
+        task = app.command(entry.name, entry.argv, retry=Retry(max_attempts=1))
+        rule = cron(entry.recurrence["cron"], tz=entry.recurrence["tz"])
+        if entry.jitter_minutes:
+            app.schedule(entry.name, rule, task, jitter=f"{entry.jitter_minutes}m")
+        else:
+            app.schedule(entry.name, rule, task)
+    return app
 
 
 def _stem(file: Path) -> str:
@@ -84,34 +112,23 @@ app.schedule(
 
 
 def _report(found: Crontab, target: Path, *, as_json: bool) -> None:
-    made: list[dict[str, Any]] = [
-        {
-            "name": entry.name,
-            "line": entry.line,
-            "when": entry.words,
-            "command": entry.command,
-            "notes": list(entry.notes),
-        }
-        for entry in found.entries
-    ]
-    person = [refused._asdict() for refused in found.refused]
+    names = [entry.name for entry in found.entries]
     if as_json:
-        names = [entry.name for entry in found.entries]
-        written = str(target) if made else None
-        show.as_json({"names": names, "file": written, "made": made, "refused": person, "notes": found.notes})
-        return
-    show.table(
-        ("NAME", "LINE", "WHEN", "NOTE"),
-        [(one["name"], str(one["line"]), one["when"], "; ".join(one["notes"])) for one in made],
-        empty="No entry could be taken.",
-        right=(1,),
-    )
+        show.as_json(names)
+    else:
+        show.table(
+            ("NAME", "LINE", "WHEN", "NOTE"),
+            [(one.name, str(one.line), one.words, "; ".join(one.notes)) for one in found.entries],
+            empty="No entry could be taken.",
+            right=(1,),
+        )
     for refused in found.refused:
-        show.line(f"line {refused.line} needs a person: {refused.why}  {refused.text}")
+        show.note(f"line {refused.line} needs a person: {refused.why}  {refused.text}")
     for note in found.notes:
-        show.line(note)
-    if made:
-        show.line(f"Written to {target}: {len(made)} tasks with their schedules, read as a {_form(found)} crontab.")
+        show.note(note)
+    if names:
+        show.note(f"{len(names)} tasks with their schedules are known, read as a {_form(found)} crontab.")
+        show.note(f"Look through {target}; then: mainspring up --app {target}")
 
 
 def _form(found: Crontab) -> str:

@@ -41,3 +41,27 @@ def test_what_is_wrong_is_refused_with_its_field(
 ) -> None:
     answer = preview(server, **fields)
     assert (answer.status_code, answer.json()["code"], answer.json()["field"]) == (422, code, field)
+
+
+def test_an_outage_of_what_is_no_schedule_yet(server: Serving) -> None:
+    asked = {"cron": "0 * * * *", "from": "2026-12-24T00:30:00Z", "to": "2026-12-24T10:30:00Z", "window": "6h"}
+    answer = server.http.post(f"{API}/schedules/outage", json=asked)
+    assert answer.status_code == 200, answer.text
+    seen = answer.json()
+    assert (seen["ticks"], seen["first"], len(seen["policies"])) == (10, "2026-12-24T01:00:00Z", 15)
+    every = next(one for one in seen["policies"] if (one["catch_up"], one["overlap"]) == ("all", "allow"))
+    assert (every["fired"], every["missed"], len(every["fires"])) == (6, 4, 6)
+    wrong = server.http.post(f"{API}/schedules/outage", json={"cron": "0 * * * *", "from": "2026-12-24T00:30:00Z"})
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "to")
+
+
+def test_the_load_of_no_schedules(server: Serving) -> None:
+    answer = server.http.post(f"{API}/schedules/load", json={"from": "2026-12-24T00:00:00Z", "for": "2h"})
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == {
+        "start": "2026-12-24T00:00:00Z",
+        "ticks": 0,
+        "minutes": [0] * 120,
+        "peaks": [],
+        "whole": True,
+    }

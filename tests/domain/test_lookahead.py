@@ -1,8 +1,14 @@
-"""Looking ahead: marks at clock changes, and minutes that fill up."""
+"""Looking ahead: marks at clock changes, and minutes that fill up, and what an outage would do."""
 
-from mainspring.clock import instant
+import pytest
+
+from mainspring.clock import Duration, instant
 from mainspring.domain.lookahead import load, preview
+from mainspring.domain.outage import outage
+from mainspring.domain.overlap import POLICIES
+from mainspring.domain.plan import Plan, ready
 from mainspring.domain.recurrence import read
+from mainspring.errors import InvalidOption
 
 
 def test_a_preview_says_what_the_clocks_do():
@@ -36,3 +42,48 @@ def test_the_load_shows_what_piles_up_at_midnight():
     assert names[:2] == ["nightly-0", "nightly-1"]
     assert found.peaks[1][:2] == (instant("2026-01-01T12:00:00Z"), 4)
     assert found.whole
+
+
+def test_an_outage_is_told_under_each_policy():
+    found = ready(Plan({"cron": "0 * * * *"}, window="6h", cap=4), instant("2026-01-01T00:00:00Z"))
+    seen = outage(found, instant("2026-01-01T00:30:00Z"), instant("2026-01-01T10:30:00Z"))
+    assert (seen.ticks, seen.first, seen.following) == (
+        10,
+        instant("2026-01-01T01:00:00Z"),
+        instant("2026-01-01T11:00:00Z"),
+    )
+    by = {(one.catch_up, one.overlap): one for one in seen.effects}
+    assert len(by) == 15
+    assert {key: len(one.fires) for key, one in by.items() if key[0] == "none"} == {
+        ("none", policy): 0 for policy in POLICIES
+    }
+    assert {(len(by["latest", policy].fires), by["latest", policy].missed) for policy in POLICIES} == {(1, 9)}
+    told = {policy: by["all", policy] for policy in POLICIES}
+    assert {policy: (len(one.fires), len(one.waits), one.skipped) for policy, one in told.items()} == {
+        "skip": (1, 0, 3),
+        "buffer_one": (1, 1, 2),
+        "buffer_all": (1, 3, 0),
+        "cancel_other": (1, 0, 3),
+        "allow": (4, 0, 0),
+    }
+    assert told["cancel_other"].fires == [instant("2026-01-01T10:00:00Z")]
+    assert {one.missed for one in told.values()} == {6}
+
+
+def test_an_outage_without_ticks_or_without_length():
+    found = ready(Plan({"cron": "0 0 1 1 *"}), instant("2026-01-02T00:00:00Z"))
+    seen = outage(found, instant("2026-02-01T00:00:00Z"), instant("2026-02-02T00:00:00Z"))
+    assert (seen.ticks, seen.following, seen.effects) == (0, instant("2027-01-01T00:00:00Z"), [])
+    with pytest.raises(InvalidOption, match="before it begins"):
+        outage(found, instant("2026-02-02T00:00:00Z"), instant("2026-02-01T00:00:00Z"))
+
+
+def test_an_outage_over_a_change_of_the_clocks_counts_what_the_clocks_show():
+    found = ready(Plan({"cron": "30 2 * * *", "tz": "Europe/Berlin"}), instant("2026-01-01T00:00:00Z"))
+    seen = outage(found, instant("2026-03-28T12:00:00Z"), instant("2026-03-30T12:00:00Z"))
+    assert (seen.ticks, seen.first) == (2, instant("2026-03-29T01:00:00Z"))
+
+
+def test_a_load_of_no_length_is_refused():
+    with pytest.raises(InvalidOption, match="one minute"):
+        load([], instant("2026-01-01T00:00:00Z"), length=Duration(1))

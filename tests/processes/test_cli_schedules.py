@@ -55,3 +55,25 @@ def test_what_can_not_be_scheduled_is_refused(cli: CommandLine, words: tuple[str
     assert said.status in {3, 4}, said
     assert said.error["field"] == field
     assert cli("schedules", "--json").answer == []
+
+
+def test_an_outage_and_the_load_are_looked_at_ahead(cli: CommandLine) -> None:
+    cli("schedule", "add", "hourly", "--task", "step", "--cron", "0 * * * *", "--overlap", "buffer_all")
+    cli("schedule", "add", "midnight", "--task", "step", "--cron", "0 0 * * *")
+    range_ = ("--from", "2026-12-24T00:30:00Z", "--to", "2026-12-24T10:30:00Z")
+    seen = cli("schedule", "outage", "hourly", *range_, "--json").answer
+    assert (seen["ticks"], seen["next"]) == (10, "2026-12-24T11:00:00Z")
+    (held,) = [one for one in seen["policies"] if one["holds"]]
+    assert (held["catch_up"], held["overlap"], held["fired"], held["missed"]) == ("latest", "buffer_all", 1, 9)
+    assert "> " in cli("schedule", "outage", "hourly", *range_).out
+    same = cli("schedule", "outage", "0 * * * *", *range_, "--json").answer
+    assert (same["ticks"], [one["fired"] for one in same["policies"]]) == (
+        10,
+        [one["fired"] for one in seen["policies"]],
+    )
+    load = cli("schedule", "load", "--from", "2026-12-24T12:00:00Z", "--json").answer
+    assert (load["ticks"], len(load["minutes"])) == (25, 1440)
+    assert load["peaks"][0] == {"at": "2026-12-25T00:00:00Z", "ticks": 2, "schedules": ["hourly", "midnight"]}
+    shown = cli("schedule", "load", "--from", "2026-12-24T12:00:00Z").out
+    assert "25 ticks of 2 schedules" in shown
+    assert cli("schedule", "outage", "nobody", *range_).status == 3

@@ -66,6 +66,8 @@ SCHEDULE = (
     Command("trigger", "mainspring.cli.schedules:trigger", "Make a job now.", " NAME"),
     Command("backfill", "mainspring.cli.schedules:backfill", "Make the jobs of ticks of the past.", " NAME"),
     Command("preview", "mainspring.cli.lookahead:preview", "Show when a rule fires, in words and times.", " EXPR"),
+    Command("outage", "mainspring.cli.lookahead:outage", "Show what an outage would do to it.", " NAME|EXPR"),
+    Command("load", "mainspring.cli.lookahead:load", "Show how many ticks come in each minute."),
     Command("reset", "mainspring.cli.schedules:reset", "Take back what operators have changed.", " NAME"),
     Command("remove", "mainspring.cli.schedules:remove", "Take a schedule away.", " NAME"),
 )

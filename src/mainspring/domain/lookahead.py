@@ -9,12 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mainspring.clock import DAY, MINUTE, Duration, Instant
+from mainspring.clock import DAY, MINUTE, Duration, Instant, duration_text, instant_text
+from mainspring.domain import plan as plans
 from mainspring.domain.recurrence import Recurrence
+from mainspring.domain.timetable import Schedule, Standing
 from mainspring.domain.zone import MICROS, Zone
 from mainspring.errors import InvalidOption
 
 MOST_AHEAD = 10_000
+MOST_LOADED = Duration(31 * DAY)
 _MOST_COUNTED = 2_000_000
 
 
@@ -76,7 +79,15 @@ def load(
     peaks: int = 5,
     names: int = 10,
 ) -> Load:
-    """How many ticks of all these fall into each minute from ``start`` on, so that pile-ups are seen in time."""
+    """How many ticks of all these fall into each minute from ``start`` on, so that pile-ups are seen in time.
+
+    Jitter is not counted in. Raises InvalidOption for a length that can't be.
+    """
+    if not MINUTE <= length <= MOST_LOADED:
+        raise InvalidOption(
+            f"A load of {duration_text(length)} was asked for; it is of one minute to {duration_text(MOST_LOADED)}.",
+            field="for",
+        )
     start = Instant(start - start % MINUTE)
     alike: dict[Recurrence, list[str]] = {}
     for name, rule in rules:
@@ -113,6 +124,26 @@ def _hits(rule: Recurrence, start: Instant, end: Instant, left: int) -> tuple[Co
         left -= 1
         moment = rule.next_after(moment)
     return hits, left
+
+
+def rules_of(schedules: Iterable[Schedule]) -> list[tuple[str, Recurrence]]:
+    """The rules of those that fire, by name."""
+    return [
+        (one.name, plans.ready(one.plan, one.created_at).rule)
+        for one in schedules
+        if one.standing is Standing.ACTIVE and one.fault is None
+    ]
+
+
+def load_document(found: Load) -> dict[str, Any]:
+    """A load as JSON: ``minutes`` from ``start`` on, the fullest as ``peaks`` with the names of some schedules."""
+    return {
+        "start": instant_text(found.start),
+        "ticks": sum(found.minutes),
+        "minutes": found.minutes,
+        "peaks": [{"at": instant_text(at), "ticks": count, "schedules": names} for at, count, names in found.peaks],
+        "whole": found.whole,
+    }
 
 
 def preview_document(rule: Recurrence, after: Instant, count: int, *, inclusive: bool = False) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from mainspring.clock import Instant, instant_text
 from mainspring.domain.catchup import Span
+from mainspring.domain.overlap import Fate, Unfinished, fate
 from mainspring.domain.plan import Ready
 from mainspring.domain.states import State
 from mainspring.domain.timetable import REGULAR, MadeBy, Outcome
@@ -18,9 +19,6 @@ from mainspring.store.ticks import Record
 from mainspring.transitions.begun import PreparedRun
 from mainspring.transitions.fired import Decided, Firing
 from mainspring.transitions.prepared import Prepared
-
-MOST_WAITING = 1_000
-"""Ticks of one schedule that may wait for its jobs to end."""
 
 
 class Seen(NamedTuple):
@@ -109,24 +107,25 @@ class Deciding:
         return self._plan.limit is not None and self._fired >= self._plan.limit
 
     def _take_one(self, span: Span, *, followed: bool) -> None:
-        policy = self._plan.overlap
         if self.spent:
             self._add(span, Outcome.SKIPPED, f"it has fired {self._fired:,} times, its limit")
-        elif policy == "cancel_other" and followed:
-            self._add(span, Outcome.SKIPPED, "a later tick is due as well")
-        elif policy == "allow" or not (self._live or self._waiting):
-            self._fire_or_miss(span)
-        elif policy == "skip":
-            self._add(span, Outcome.SKIPPED, self._busy)
-        elif policy == "cancel_other":
-            self._give_way()
-            self._wait(span)
-        elif len(self._waiting) >= (1 if policy == "buffer_one" else MOST_WAITING):
-            self._add(
-                span, Outcome.SKIPPED, f"{self._busy or 'an earlier tick waits'}, and {len(self._waiting):,} wait"
-            )
-        else:
-            self._wait(span)
+            return
+        met = Unfinished(self._live, len(self._waiting))
+        match fate(self._plan.overlap, met, followed=followed):
+            case Fate.FIRE:
+                self._fire_or_miss(span)
+            case Fate.WAIT:
+                self._wait(span)
+            case Fate.MAKE_ROOM:
+                self._give_way()
+                self._wait(span)
+            case Fate.SKIP_BUSY:
+                self._add(span, Outcome.SKIPPED, self._busy)
+            case Fate.SKIP_FULL:
+                busy = self._busy or "an earlier tick waits"
+                self._add(span, Outcome.SKIPPED, f"{busy}, and {met.waiting:,} wait")
+            case Fate.SKIP_FOLLOWED:
+                self._add(span, Outcome.SKIPPED, "a later tick is due as well")
 
     def _give_way(self) -> None:
         for record in self._waiting:

@@ -15,11 +15,12 @@ from mainspring.client.schedule_wire import (
     schedule_wire,
     tick_wire,
 )
-from mainspring.clock import SystemClock, instant
+from mainspring.clock import SystemClock, duration, instant
 from mainspring.domain import plan as plans
 from mainspring.domain import recurrence
 from mainspring.domain.backfill import BackfillRequest
-from mainspring.domain.lookahead import preview_document
+from mainspring.domain.lookahead import load, load_document, preview_document, rules_of
+from mainspring.domain.outage import outage, outage_document
 from mainspring.domain.timetable import Origin
 from mainspring.errors import InvalidOption
 from mainspring.server.decode import body_of, no_fields, object_of
@@ -47,6 +48,13 @@ class _Filling(msgspec.Struct):
     again: bool = False
 
 
+class _Span(msgspec.Struct):
+    """``from``: a time, now by default; ``for``: how long."""
+
+    from_: str | None = msgspec.field(default=None, name="from")
+    for_: str = msgspec.field(default="1d", name="for")
+
+
 class ScheduleRoutes:
     """The handlers, on one client."""
 
@@ -62,6 +70,8 @@ class ScheduleRoutes:
                 "POST", _ALL, Access.CHANGE, self.put, Operation({200: "Schedule", 201: "Schedule"}, "ScheduleRequest")
             ),
             Entry("POST", f"{_ALL}/preview", Access.CHANGE, self.preview, gives("Preview", body="PreviewRequest")),
+            Entry("POST", f"{_ALL}/outage", Access.CHANGE, self.outage, gives("Outage", body="OutageRequest")),
+            Entry("POST", f"{_ALL}/load", Access.CHANGE, self.load, gives("Load", body="LoadRequest")),
             Entry("GET", _ONE, Access.READ, self.one, gives("Schedule")),
             Entry("PATCH", _ONE, Access.CHANGE, self.change, gives("Schedule", body="ScheduleChange")),
             Entry("DELETE", _ONE, Access.ACT, self.remove, gives("Schedule")),
@@ -167,6 +177,29 @@ class ScheduleRoutes:
         rule = recurrence.read(body)
         begin = self._clock.now() if after is None else recurrence.moment(after, "from", rule.place)
         return Answer(200, preview_document(rule.anchored(begin), begin, count, inclusive=inclusive))
+
+    def outage(self, asked: Asked) -> Answer:
+        """What an outage would do to a schedule, or to a recurrence of no schedule yet."""
+        body = object_of(asked)
+        begin, end, name = body.pop("from", None), body.pop("to", None), body.pop("name", None)
+        if name is None:
+            found = plans.ready(plans.read(_checked(plan_fields(body))), self._clock.now())
+        else:
+            if body:
+                raise InvalidOption("name stands beside fields of a plan.", remedy="Give one of them.", field="name")
+            one = self._client.schedule(str(name))
+            found = plans.ready(one.plan, one.created_at)
+        place = found.rule.place
+        effects = outage(found, recurrence.moment(begin, "from", place), recurrence.moment(end, "to", place))
+        held = None if name is None else (found.plan.catch_up, found.plan.overlap)
+        return Answer(200, outage_document(effects, held))
+
+    def load(self, asked: Asked) -> Answer:
+        """Ticks of all schedules by the minute."""
+        body = body_of(asked, _Span, "A load")
+        begin = self._clock.now() if body.from_ is None else instant(body.from_)
+        found = load(rules_of(self._client.schedules()), begin, length=duration(body.for_))
+        return Answer(200, load_document(found))
 
     def _acting(self, asked: Asked) -> OperatingClient:
         return self._client.acting(asked.actor)

@@ -80,6 +80,7 @@ SCHEMAS = {
             "run": maybe(whole(377)),
             "node": maybe(text("load")),
             "item": maybe(whole(0)),
+            "tick": maybe(named("MadeBy")),
             "replay_of": maybe(whole(10001)),
             "replayed_by": maybe(whole(10700)),
         }

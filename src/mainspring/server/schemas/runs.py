@@ -79,6 +79,7 @@ SCHEMAS = {
             "replay_of": maybe(whole(370)),
             "replayed_by": maybe(whole(380)),
             "tags": TAGS,
+            "tick": maybe(named("MadeBy")),
         }
     ),
     "RunNode": record(

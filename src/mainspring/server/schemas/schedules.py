@@ -5,8 +5,9 @@ from __future__ import annotations
 from mainspring.domain.backfill import MOST as MOST_TICKS
 from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST
 from mainspring.domain.lookahead import MOST_AHEAD
+from mainspring.domain.outage import CATCH_UP
+from mainspring.domain.overlap import POLICIES
 from mainspring.domain.plan import LONGEST_DESCRIPTION, MOST_CAUGHT_UP
-from mainspring.domain.states import State
 from mainspring.domain.timetable import Origin, Outcome, Standing
 from mainspring.server.schemas.values import (
     ANYTHING,
@@ -58,8 +59,8 @@ _PLAN = {
     "expires": maybe(DURATION),
     "tags": TAGS,
     "meta": ANYTHING,
-    "overlap": word(["skip", "buffer_one", "buffer_all", "cancel_other", "allow"]),
-    "catch_up": word(["latest", "all", "none"]),
+    "overlap": word(POLICIES),
+    "catch_up": word(CATCH_UP),
     "window": DURATION | {"examples": ["1d"]},
     "cap": whole(100, least=1, most=MOST_CAUGHT_UP),
     "jitter": DURATION | {"examples": ["0s"]},
@@ -109,7 +110,8 @@ SCHEMAS = {
             "outcome": word(Outcome),
             "why": maybe(text("overlap")),
             "job": maybe(whole(10482)),
-            "job_state": maybe(word(State)),
+            "run": maybe(whole(377)),
+            "state": maybe(word(["succeeded", "dead", "failed", "cancelled"])),
             "ticks": whole(1, least=1),
             "last": MOMENT,
             "decided_at": MOMENT,
@@ -146,6 +148,44 @@ SCHEMAS = {
         required=["from", "to"],
     ),
     "Filling": record({"ticks": listed(MOMENT), "backfill": maybe(named("Backfill"))}),
+    "MadeBy": record({"schedule": _NAME, "at": MOMENT, "origin": text("regular")}),
+    "OutageRequest": asked(
+        {"name": _NAME, **_PLAN, **_RULE, "from": _PLACE_TIME, "to": _PLACE_TIME}, required=["from", "to"]
+    )
+    | {"examples": [{"name": "nightly", "from": "2026-12-24T00:00", "to": "2026-12-27T08:00"}]},
+    "Outage": record(
+        {
+            "ticks": whole(3),
+            "first": maybe(MOMENT),
+            "last": maybe(MOMENT),
+            "next": maybe(MOMENT),
+            "policies": listed(
+                record(
+                    {
+                        "catch_up": word(CATCH_UP),
+                        "overlap": word(POLICIES),
+                        "holds": FLAG,
+                        "fired": whole(1),
+                        "waiting": whole(0),
+                        "skipped": whole(0),
+                        "missed": whole(2),
+                        "fires": listed(MOMENT),
+                        "waits": listed(MOMENT),
+                    }
+                )
+            ),
+        }
+    ),
+    "LoadRequest": asked({"from": maybe(MOMENT), "for": DURATION | {"examples": ["1d"]}}),
+    "Load": record(
+        {
+            "start": MOMENT,
+            "ticks": whole(1440),
+            "minutes": listed(whole(1)),
+            "peaks": listed(record({"at": MOMENT, "ticks": whole(33), "schedules": listed(_NAME)})),
+            "whole": FLAG,
+        }
+    ),
     "PreviewRequest": asked(
         {
             **_RULE,

@@ -49,3 +49,9 @@ def test_a_run_of_what_comes_with_it_is_cancelled(server: Serving) -> None:
     answer = server.http.post(f"{run}/cancel").json()
     assert (answer["state"], answer["stop"], answer["progress"]["cancelled"]) == ("cancelled", "cancel", 2)
     assert problem(server.http.post(f"{run}/cancel"))["code"] == "illegal_state"
+    again = server.http.post(f"{run}/resume", json={"from": "A"})
+    assert again.status_code == 201, again.text
+    assert (again.json()["replay_of"], again.json()["kept"], again.json()["changed"]) == (answer["id"], 0, [])
+    assert server.http.get(again.headers["location"]).json()["state"] == "running"
+    assert problem(server.http.post(f"{run}/resume", json={"from": "Z"}))["field"] == "from"
+    assert problem(server.http.post(f"{again.headers['location']}/resume"))["code"] == "illegal_state"

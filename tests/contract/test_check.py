@@ -12,6 +12,7 @@ from mainspring.domain.states import State
 from mainspring.store import Store
 from mainspring.store.check import Finding, Level, check
 from tests.contract.engines import Bench
+from tests.contract.run_stories import Runs, node
 from tests.contract.stories import LEASE, Story
 
 
@@ -24,7 +25,7 @@ def test_a_store_with_jobs_in_every_state_is_sound_and_nothing_is_amiss(story: S
         story.bring(state)
     told = found(story.store)
     assert {name: one.level for name, one in told.items()} == dict.fromkeys(
-        ("integrity", "places", "orphans", "sweep", "room", "snapshots", "wake-ups"), Level.OK
+        ("integrity", "places", "orphans", "runs", "sweep", "room", "snapshots", "wake-ups"), Level.OK
     ), told
     assert "schema version" in told["integrity"].text
 
@@ -46,6 +47,32 @@ def test_rows_of_no_job_are_named_by_their_table(story: Story, bench: Bench) -> 
     orphans = found(story.store)["orphans"]
     assert orphans.level is Level.FAULT
     assert {f"attempt: job {job}", f"event: job {job}"} <= set(orphans.details)
+
+
+def test_wrong_counts_and_ends_of_runs_are_named(story: Story, bench: Bench) -> None:
+    runs = Runs(story)
+    run = runs.start(node("A"), node("B"), node("C", "A", "B"), node("each", map=[1, 2], parallel=1))
+    over = runs.start(node("A"))
+    runs.end("A")
+    runs.end("each[0]")
+    runs.end("A")
+    assert found(story.store)["runs"].level is Level.OK
+    bench.alter(story.store, f"update node_waiting set open = 2 where run = {run}")
+    bench.alter(story.store, f"update node set failed = 0, succeeded = 2 where run = {run} and number = 4")
+    bench.alter(story.store, f"update run set state = 'failed' where id = {over}")
+    gone = runs.start(node("A"))
+    bench.alter(story.store, f"delete from run where id = {gone}")
+    stuck = runs.start(node("A"))
+    bench.alter(story.store, f"delete from node where run = {stuck}")
+    told = found(story.store)["runs"]
+    assert told.level is Level.FAULT
+    assert set(told.details) == {
+        f"run {run}, node 3: its counts are not what the rows say",
+        f"run {run}, node 4: its counts are not what the rows say",
+        f"run {over} is failed; its nodes make it succeeded",
+        f"node: run {gone}, which is not there",
+        f"run {stuck} has not ended, and nothing would move it on",
+    }
 
 
 def test_what_nobody_sweeps_is_a_warning_after_a_minute(story: Story) -> None:

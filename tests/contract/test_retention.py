@@ -8,19 +8,23 @@ import pytest
 
 from mainspring import faults
 from mainspring.clock import DAY, HOUR, Duration
-from mainspring.control import read
+from mainspring.control import read, replays, workflows
+from mainspring.control import runs as control_runs
 from mainspring.control import workers as control_workers
 from mainspring.domain.ids import JobId
-from mainspring.domain.job import JobRequest
+from mainspring.domain.job import JobFilter, JobRequest
 from mainspring.domain.logline import LogChunk
+from mainspring.domain.run import RunFilter
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import WorkerState
+from mainspring.domain.workflow import Node, Workflow
 from mainspring.engine.retention import ROUND, Retention
-from mainspring.errors import UnknownJob
+from mainspring.errors import UnknownJob, UnknownRun
 from mainspring.faults import FaultPoint, InjectedFault
 from mainspring.store import audit, workers
 from mainspring.store.check import Level, check
-from tests.contract.engines import Bench
+from tests.contract.engines import Bench, asked
+from tests.contract.run_stories import Runs, node
 from tests.contract.stories import LEASE, Story
 
 KEEP = {State.SUCCEEDED: Duration(7 * DAY), State.DEAD: Duration(30 * DAY), State.CANCELLED: Duration(30 * DAY)}
@@ -219,3 +223,35 @@ def test_thousands_of_dead_workers_hide_no_living_one(story: Story) -> None:
     prune(story)
     found = story.store.read(lambda tx: workers.all_workers(tx, 10))
     assert (len(found), found[-1].name, found[0].name) == (11, "alpha", "dead-29")
+
+
+def test_an_old_run_goes_with_its_nodes_and_then_its_jobs(story: Story) -> None:
+    runs = Runs(story)
+    workflows.put(story.store, Workflow("inner", (node("X"), node("skipped", "X", run_if="all_failed"))), actor="ann")
+    names = [f"n{number}" for number in range(12)]
+    run = runs.start(
+        *(node(name) for name in names), node("last", *names, run_if="all_done"), Node("sub", workflow="inner")
+    )
+    runs.work_off({"n3": Outcome.FAILED})
+    resumed = replays.resume(story.store, run, actor="ann").run.id
+    runs.work_off()
+    live = runs.start(node("A"))
+    newest(story)
+    story.clock.forward(8 * DAY)
+    assert prune(story, dry=True) == Counter(), "jobs stay as long as their runs"
+    assert prune(story) == {State.SUCCEEDED: 2}, (
+        "those of the run that succeeded; the failed one is kept with all of its"
+    )
+    with pytest.raises(UnknownRun):
+        control_runs.one(story.store, resumed)
+    assert len(control_runs.nodes(story.store, run)[0].jobs) == 1
+    story.clock.forward(30 * DAY)
+    for _ in range(2):  # the run, then what it had nested
+        prune(story)
+    left_over = {one.id for one in control_runs.listed(story.store, RunFilter()).items}
+    assert left_over == {live}, f"{run} and {resumed} are gone with all that is theirs"
+    for table in ("node", "event"):
+        ((told,),) = asked(story.store, f"select count(*) from {table} where run is not null and run <> {live}")
+        assert told == 0, table
+    assert {job.run for job in read.listed(story.store, JobFilter(limit=100)).items} == {live, None}
+    assert Level.FAULT not in {one.level for one in check(story.store)}

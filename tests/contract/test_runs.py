@@ -6,8 +6,8 @@ import pytest
 
 from mainspring.clock import HOUR, MINUTE
 from mainspring.control import jobs as control_jobs
+from mainspring.control import replays, workflows
 from mainspring.control import runs as control_runs
-from mainspring.control import workflows
 from mainspring.domain.ids import RunId
 from mainspring.domain.job import Link
 from mainspring.domain.joins import RunState, Stop
@@ -299,9 +299,9 @@ def test_what_can_not_be_is_refused_and_nothing_is_stored(runs: Runs) -> None:
 def test_a_restart_is_a_new_run_of_the_same_definition(runs: Runs) -> None:
     run = runs.start(node("A"), timeout="1h")
     with pytest.raises(IllegalState):
-        control_runs.restart(runs.store, run, actor="ann")
+        replays.restart(runs.store, run, actor="ann")
     runs.end("A", outcome=FAILED)
-    again = control_runs.restart(runs.store, run, actor="ann")
+    again = replays.restart(runs.store, run, actor="ann").run
     assert (again.replay_of, again.hash) == (run, runs.run(run).hash)
     assert runs.run(run).replayed_by == again.id
     runs.end("A")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mainspring.clock import MINUTE, SECOND, Instant, instant_text
-from mainspring.control import read, runs, schedules, workflows
+from mainspring.control import read, replays, runs, schedules, workflows
 from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.job import JobFilter
 from mainspring.domain.plan import Plan
@@ -51,7 +51,7 @@ def test_a_tick_begins_one_run_with_its_parameters_and_its_jobs_know_the_tick(st
     assert rows.tick(load(story, flow.job(run.id, "a").id)) == run.tick, "what the runner is sent"
     flow.work_off()
     assert [one.state for one in found(story, "nightly")] == ["succeeded"]
-    again = runs.restart(story.store, run.id, actor="ann")
+    again = replays.restart(story.store, run.id, actor="ann").run
     assert again.tick == run.tick
 
 

@@ -13,18 +13,19 @@ import pytest
 import mainspring.store
 from mainspring.chance import Chance
 from mainspring.clock import HOUR, MINUTE, SECOND, Instant
+from mainspring.control import replays, submit, workflows
 from mainspring.control import runs as control_runs
-from mainspring.control import submit, workflows
 from mainspring.control.explain import explanation
 from mainspring.domain.access import Role
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobRequest, Unique
+from mainspring.domain.joins import RunState
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.run import RunFilter
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker, WorkerState
-from mainspring.domain.workflow import Workflow
+from mainspring.domain.workflow import Node, Workflow
 from mainspring.store import Store, Transaction, catalog, events, export, jobs, keys, lanes, retention, rows, workers
 from mainspring.store import queues as store_queues
 from mainspring.store import runs as store_runs
@@ -255,6 +256,8 @@ def a_whole_life(story: Story) -> None:
     ended = story.bring(State.SUCCEEDED)
     store.read(lambda tx: retention.old(tx, State.SUCCEEDED, Instant(tx.now), after=0, look=9, most=9))
     store.write(lambda tx: retention.forget(tx, [ended]))
+    store.read(lambda tx: retention.old_runs(tx, RunState.SUCCEEDED, Instant(tx.now), after=0, look=9, most=9))
+    store.write(lambda tx: retention.forget_run(tx, 0, 9))
     store.write(lambda tx: workers.retire(tx, HOUR))
     store.write(workers.forget)
     store.read(lambda tx: (catalog.of_app(tx, "shop"), catalog.names(tx), events.last(tx)))
@@ -339,9 +342,10 @@ def lives_of_runs(runs: Runs) -> None:
     control_runs.document(runs.store, run)
     control_runs.listed(runs.store, RunFilter())
     runs.nodes(run)
-    control_runs.restart(runs.store, conditional, actor="ann")
+    replays.restart(runs.store, conditional, actor="ann")
+    replays.resume(runs.store, conditional, actor="ann", since="b")
     runs.work_off()
-    runs.start(node("a"), node("b"), parallel=1)
+    runs.start(node("a"), node("b"), Node("sub", workflow="kept"), parallel=1)
     runs.work_off()
     stopped = runs.start(node("a"), node("each", map=[1, 2], parallel=1), timeout="1s")
     runs.cancel(stopped)

@@ -29,7 +29,7 @@ def test_the_code_of_the_guide_runs_from_top_to_bottom() -> None:
 
 def test_the_files_of_the_guide_are_documents() -> None:
     files = [written.read(code, "guide.yaml") for _, code in blocks(PAGE, "yaml")]
-    assert [document.name for document in files] == ["nightly"]
+    assert [document.name for document in files] == ["nightly", "weekly"]
     validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text()))
     for document in files:
         validator.validate(msgspec.to_builtins(document))

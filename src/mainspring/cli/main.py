@@ -118,6 +118,7 @@ WORKFLOWS = (
     Command("run", "mainspring.cli.runs:run", "Start a run of a workflow.", " NAME|FILE [name=value ...]"),
     Command("runs", "mainspring.cli.runs:runs", "List runs, newest first."),
     Command("run-show", "mainspring.cli.runs:run_show", "Show a run and its nodes.", " ID"),
+    Command("resume", "mainspring.cli.runs:resume", "Go on from what failed in a run.", " RUN"),
     Command("restart", "mainspring.cli.runs:restart", "Run an ended run again from its start.", " RUN"),
     Command("run-cancel", "mainspring.cli.runs:run_cancel", "Cancel a run with all of its nodes.", " ID"),
 )

@@ -1,4 +1,4 @@
-"""``mainspring workflows``, ``run``, ``runs``, ``run-show``, ``run-cancel``: DAGs and their executions."""
+"""``mainspring workflows``, ``run``, ``runs``, ``run-show``, ``run-cancel``, ``resume``, ``restart``: DAGs and runs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mainspring.cli import access as of
 from mainspring.cli import looks, show, values
 from mainspring.cli.access import Access, option
 from mainspring.client import Client
-from mainspring.client.run_wire import node_wire, run_wire, workflow_wire
+from mainspring.client.run_wire import node_wire, replay_wire, run_wire, workflow_wire
 from mainspring.clock import SECOND, Duration, SystemClock, length_text
 from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.layered import layered
 from mainspring.domain.pictures.seen import Seen
-from mainspring.domain.run import Run, RunFilter, RunNode, RunRequest
+from mainspring.domain.run import Replay, Run, RunFilter, RunNode, RunRequest
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidInput
 from mainspring.importers import written
@@ -109,9 +109,36 @@ def run_cancel(number: Number, /, *, access: Access = of.DEFAULT) -> int:
 def restart(number: Number, /, *, access: Access = of.DEFAULT) -> int:
     """Run an ended run again from its start, as a new run with the same definition and parameters."""
     with access.client(actor=of.operator()) as client:
-        found = client.restart_run(number)
+        replay = client.restart_run(number)
+    return _replayed(replay, as_json=access.json)
+
+
+def resume(
+    number: Number,
+    /,
+    *,
+    since: Annotated[
+        str | None, option("Do this node again, with all below it, also if it was good.", "NODE", name=("--from",))
+    ] = None,
+    as_it_was: Annotated[bool, option("Keep to the definition that the old run had.")] = False,
+    access: Access = of.DEFAULT,
+) -> int:
+    """Go on from what failed in an ended run, as a new run that keeps its good results."""
+    with access.client(actor=of.operator()) as client:
+        replay = client.resume_run(number, since=since, as_it_was=as_it_was)
+    return _replayed(replay, as_json=access.json)
+
+
+def _replayed(replay: Replay, *, as_json: bool) -> int:
+    found = replay.run
+    kept = f"; {looks.counted(found.kept, 'node')} kept" if found.kept else ""
     with show.done(_line(found)):
-        show.as_json(run_wire(found)) if access.json else show.line(_line(found))
+        if as_json:
+            show.as_json(replay_wire(replay))
+            return 0
+        for one in replay.changed:
+            show.note(f"{one.task} has other code now: {one.now[:12]} (run {found.replay_of}: {one.before[:12]})")
+        show.line(f"{_line(found)}; replays run {found.replay_of}{kept}")
     return 0
 
 

@@ -20,7 +20,7 @@ from mainspring.domain.logline import LogLine
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
-from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
+from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.worker import Worker
@@ -134,8 +134,15 @@ class Client(Protocol):
         """The definition that a run keeps. Raises UnknownRun."""
         ...
 
-    def restart_run(self, run: int) -> Run:
+    def restart_run(self, run: int) -> Replay:
         """Run it all again, as a new run. Raises UnknownRun, IllegalState."""
+        ...
+
+    def resume_run(self, run: int, *, since: str | None = None, as_it_was: bool = False) -> Replay:
+        """Go on from what failed, as a new run that keeps what is good. Raises UnknownRun, IllegalState, InvalidInput.
+
+        ``since``: a node that is done again anyway; ``as_it_was``: under the definition of then.
+        """
         ...
 
     def cancel_run(self, run: int) -> Run:

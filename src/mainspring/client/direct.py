@@ -16,6 +16,7 @@ from mainspring.control import (
     jobs,
     queues,
     read,
+    replays,
     runs,
     schedules,
     submit,
@@ -35,7 +36,7 @@ from mainspring.domain.logline import LogLine
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
-from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
+from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.worker import Worker
@@ -181,9 +182,13 @@ class DirectClient:
         """The definition that a run keeps."""
         return runs.document(self.store, run)
 
-    def restart_run(self, run: int) -> Run:
+    def restart_run(self, run: int) -> Replay:
         """Run it all again, as a new run."""
-        return runs.restart(self.store, run, actor=self._actor)
+        return replays.restart(self.store, run, actor=self._actor)
+
+    def resume_run(self, run: int, *, since: str | None = None, as_it_was: bool = False) -> Replay:
+        """Go on from what failed, as a new run that keeps what is good."""
+        return replays.resume(self.store, run, actor=self._actor, since=since, as_it_was=as_it_was)
 
     def cancel_run(self, run: int) -> Run:
         """Tell a run to stop."""

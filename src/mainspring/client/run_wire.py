@@ -8,7 +8,7 @@ import msgspec
 
 from mainspring.client.wire import failure_wire, made_by_wire
 from mainspring.clock import Instant, instant_text
-from mainspring.domain.run import Run, RunNode, WorkflowShown
+from mainspring.domain.run import Replay, Run, RunNode, WorkflowShown
 
 
 def workflow_wire(shown: WorkflowShown) -> dict[str, Any]:
@@ -32,6 +32,7 @@ def run_wire(run: Run) -> dict[str, Any]:
         "params": run.params,
         "result": run.result,
         "nodes": run.nodes,
+        "kept": run.kept,
         "progress": run.progress._asdict(),
         "created_at": instant_text(run.created_at),
         "finished_at": _time(run.finished_at),
@@ -47,6 +48,11 @@ def run_wire(run: Run) -> dict[str, Any]:
     }
 
 
+def replay_wire(replay: Replay) -> dict[str, Any]:
+    """A run that replays another. ``changed``: tasks of the old one that have other code now."""
+    return run_wire(replay.run) | {"changed": [msgspec.to_builtins(one) for one in replay.changed]}
+
+
 def node_wire(node: RunNode) -> dict[str, Any]:
     """A node of a run."""
     return {
@@ -59,6 +65,8 @@ def node_wire(node: RunNode) -> dict[str, Any]:
         "items": node.items,
         "items_ended": node.items_ended,
         "jobs": [job.id for job in node.jobs],
+        "runs": node.runs,
+        "kept": node.kept,
         "started_at": _time(node.started_at),
         "finished_at": _time(node.finished_at),
         "error": failure_wire(node.error),

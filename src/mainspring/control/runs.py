@@ -7,7 +7,7 @@ import msgspec
 from mainspring.control.read import storable
 from mainspring.control.workflows import kept
 from mainspring.domain.ids import LARGEST, JobId, RunId
-from mainspring.domain.joins import RunState, Stop
+from mainspring.domain.joins import Stop
 from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import (
@@ -17,9 +17,11 @@ from mainspring.errors import (
     UnknownRun,
 )
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, run_questions, runs, workflows
-from mainspring.transitions.begun import begin, header_of, named, prepare_run
+from mainspring.store import Store, Transaction, run_questions, trail, workflows
+from mainspring.store.trail import Deed
+from mainspring.transitions.begun import begin, header_of, named
 from mainspring.transitions.errands import run_errands
+from mainspring.transitions.run_births import prepare_run
 from mainspring.transitions.stopping import stop
 
 MOST = 1000
@@ -36,7 +38,7 @@ def start(store: Store, request: RunRequest, *, actor: str, parent: JobId | None
     def work(tx: Transaction) -> Run:
         run = RunId(tx.job_ids(1)[0])
         begin(tx, [(run, one.born(tx.now)._replace(parent_job=parent))], actor)
-        return _present(tx, run)
+        return present(tx, run)
 
     run = store.write(
         work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell
@@ -62,7 +64,7 @@ def _definition(store: Store, given: str | Workflow) -> tuple[int, Workflow]:
 
 def one(store: Store, number: int) -> Run:
     """One run. Raises UnknownRun."""
-    return store.read(lambda tx: _present(tx, storable(number)))
+    return store.read(lambda tx: present(tx, storable(number)))
 
 
 def listed(store: Store, wanted: RunFilter) -> RunPage:
@@ -80,7 +82,7 @@ def nodes(store: Store, number: int, *, after: int = 0, limit: int = MOST, jobs:
     """Nodes of a run in the order of its definition, behind a number. Raises UnknownRun."""
 
     def look(tx: Transaction) -> list[RunNode]:
-        _require(tx, number)
+        require(tx, number)
         return run_questions.nodes(tx, storable(number), after, limit, jobs)
 
     return store.read(look)
@@ -90,7 +92,7 @@ def events(store: Store, number: int, *, after: int = 0, limit: int = MOST) -> l
     """What happened in a run behind a cursor, oldest first. Raises UnknownRun."""
 
     def look(tx: Transaction) -> list[RunEvent]:
-        _require(tx, number)
+        require(tx, number)
         return run_questions.events(tx, storable(number), after, limit)
 
     return store.read(look, latest=True)
@@ -100,37 +102,9 @@ def document(store: Store, number: int) -> Workflow:
     """The definition that a run keeps. Raises UnknownRun."""
 
     def look(tx: Transaction) -> Workflow:
-        return workflows.document(tx, _require(tx, number).version)
+        return workflows.document(tx, require(tx, number).version)
 
     return store.read(look)
-
-
-# --- again ----------------------------------------------------------------------------------------------------------
-
-
-def restart(store: Store, number: int, *, actor: str) -> Run:
-    """Run it all again, as a new run with the definition and parameters of the old one (``replay_of``).
-
-    Raises UnknownRun; IllegalState while it has not ended.
-    """
-
-    def work(tx: Transaction) -> Run:
-        state = _require(tx, number).state
-        if state is None:
-            raise IllegalState(
-                f"run {number} has not ended; only an ended run can be restarted.",
-                state=RunState.RUNNING.value,
-                remedy=f"Wait for its end, or cancel it first: mainspring run-cancel {number}",
-            )
-        run = RunId(tx.job_ids(1)[0])
-        begin(tx, [(run, runs.again(tx, RunId(number)))], actor)
-        return _present(tx, run)
-
-    run = store.write(
-        work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell
-    )
-    store.news_bell.ring()
-    return run
 
 
 # --- cancel ---------------------------------------------------------------------------------------------------------
@@ -140,12 +114,13 @@ def cancel(store: Store, number: int, *, actor: str) -> Run:
     """Tell a run to stop: what waits is cancelled, what runs is asked to. Raises UnknownRun, IllegalState."""
 
     def mark(tx: Transaction) -> None:
-        state = _require(tx, number).state
+        state = require(tx, number).state
         if state is not None:
             raise IllegalState(
                 f"run {number} is {state} and can't be cancelled.", state=state.value, remedy="An end is final."
             )
-        stop(tx, RunId(number), Stop.CANCEL, actor)
+        if stop(tx, RunId(number), Stop.CANCEL, actor):
+            trail.note(tx, actor, Deed("run.cancel", f"run {number}"))
 
     store.write(mark, before=FaultPoint.CANCEL_BEFORE_COMMIT, after=FaultPoint.CANCEL_AFTER_COMMIT)
     while store.write(lambda tx: run_errands(tx, actor).more):
@@ -155,14 +130,16 @@ def cancel(store: Store, number: int, *, actor: str) -> Run:
     return one(store, number)
 
 
-def _present(tx: Transaction, number: int) -> Run:
+def present(tx: Transaction, number: int) -> Run:
+    """A run, which there must be."""
     run = run_questions.one(tx, number)
     if run is None:
         raise UnknownRun(number)
     return run
 
 
-def _require(tx: Transaction, number: int) -> run_questions.Standing:
+def require(tx: Transaction, number: int) -> run_questions.Standing:
+    """Where a run stands, which there must be."""
     found = run_questions.where(tx, storable(number))
     if found is None:
         raise UnknownRun(number)

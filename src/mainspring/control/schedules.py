@@ -20,9 +20,9 @@ from mainspring.store.schedules import Kept
 from mainspring.store.trail import Deed
 from mainspring.store.workflows import Named
 from mainspring.transitions import said
-from mainspring.transitions.begun import PreparedRun
 from mainspring.transitions.fired import Decided, Firing, Stale, fire
 from mainspring.transitions.prepared import Prepared, declared_of
+from mainspring.transitions.run_births import PreparedRun
 from mainspring.transitions.ticking import known_of, made_by, prepared_of
 
 LONGEST_NOTE = 1_000

@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from mainspring.domain.graph import Graph, compiled
+from mainspring.domain.nesting import check_nesting
 from mainspring.domain.run import WorkflowShown
 from mainspring.domain.steps import Step, edges, header_of, steps
 from mainspring.domain.workflow import Workflow, content_hash
@@ -53,7 +54,9 @@ def listed(store: Store) -> list[WorkflowShown]:
 def checked(store: Store, document: Workflow) -> Graph:
     """A document against what is known here. Raises InvalidWorkflow, PayloadTooLarge."""
     tasks, names = store.read(lambda tx: (catalog.callable_names(tx), [found.name for found in workflows.every(tx)]))
-    return compiled(document, tasks=tasks, known=lambda: tasks, workflows={*names, document.name})
+    graph = compiled(document, tasks=tasks, known=lambda: tasks, workflows={*names, document.name})
+    check_nesting(document, lambda name: store.read(lambda tx: workflows.known(tx, name)))
+    return graph
 
 
 def kept(store: Store, document: Workflow) -> int:

@@ -27,7 +27,7 @@ class Run(msgspec.Struct, frozen=True):
 
     ``hash``: the version of the definition that it keeps; ``stop``: why it was told to stop before its time, if it was;
     ``parent_run`` and ``parent_node``: of a nested run, the node that it is. ``result``: what its definition says;
-    ``tick``: of a schedule, that it was made by.
+    ``tick``: of a schedule, that it was made by; ``kept``: of a resumed run, how many nodes it began with.
     """
 
     id: RunId
@@ -49,6 +49,7 @@ class Run(msgspec.Struct, frozen=True):
     replayed_by: RunId | None
     tags: dict[str, str]
     nodes: int
+    kept: int
     progress: Tally
     tick: MadeBy | None = None
 
@@ -56,6 +57,21 @@ class Run(msgspec.Struct, frozen=True):
     def done(self) -> bool:
         """Whether it has ended."""
         return self.finished_at is not None
+
+
+class CodeChange(msgspec.Struct, frozen=True):
+    """A task whose app has other code ``now`` (the hash of it) than when the old run ran it."""
+
+    task: str
+    before: str
+    now: str
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """An ended run once more. ``changed``: tasks of it that have other code now."""
+
+    run: Run
+    changed: list[CodeChange]
 
 
 class NodeJob(msgspec.Struct, frozen=True):

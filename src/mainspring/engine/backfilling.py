@@ -12,9 +12,9 @@ from mainspring.domain.timetable import Outcome
 from mainspring.errors import MainspringError
 from mainspring.store.schedules import Filling, Flight, Kept
 from mainspring.store.ticks import Record
-from mainspring.transitions.begun import PreparedRun
 from mainspring.transitions.fired import Decided, Firing
 from mainspring.transitions.prepared import Prepared
+from mainspring.transitions.run_births import PreparedRun
 from mainspring.transitions.ticking import made_by
 
 

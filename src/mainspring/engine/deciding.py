@@ -16,9 +16,9 @@ from mainspring.domain.states import State
 from mainspring.domain.timetable import REGULAR, MadeBy, Outcome
 from mainspring.store.schedules import Advance, Flight, Kept
 from mainspring.store.ticks import Record
-from mainspring.transitions.begun import PreparedRun
 from mainspring.transitions.fired import Decided, Firing
 from mainspring.transitions.prepared import Prepared
+from mainspring.transitions.run_births import PreparedRun
 
 
 class Seen(NamedTuple):

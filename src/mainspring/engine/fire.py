@@ -21,9 +21,9 @@ from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, schedules, ticks
 from mainspring.store.schedules import Advance, Filling, Flight, Kept
 from mainspring.store.ticks import Record
-from mainspring.transitions.begun import PreparedRun
 from mainspring.transitions.fired import Decided, Stale, fire
 from mainspring.transitions.prepared import Prepared
+from mainspring.transitions.run_births import PreparedRun
 from mainspring.transitions.said import next_tick
 from mainspring.transitions.ticking import Known, known_or_why, prepared_of
 

@@ -1,4 +1,6 @@
-"""Retention: ended jobs go when they are old enough, in small bites between which others can write; then old workers.
+"""Retention: ended runs and jobs go when they are old enough, in small bites that let others write; then workers.
+
+A run goes with its nodes, and its jobs stay as long as it does: so an ended run can be resumed as long as it is there.
 
 No server is special: several may do it, and the second finds less. What it costs is bounded by the length of a bite and
 the pause behind it, whatever there is to clear.
@@ -8,13 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from mainspring.clock import HOUR, MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.ids import JobId
+from mainspring.domain.joins import RunState
 from mainspring.domain.setting import Settings
 from mainspring.domain.states import State
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, retention, workers
+from mainspring.store import Store, Transaction, retention, workers
 
 ROUND = Duration(10 * MINUTE)
 """Between two looks at everything."""
@@ -34,7 +38,13 @@ _SILENCE = HOUR
 """A worker that was silent for so long is not expected back; if it comes, it is welcome."""
 
 Keep = Mapping[State, Duration]
-"""How long a job is kept after its end, by how it ended."""
+"""How long a job is kept after its end, by how it ended; a run that failed as long as a dead job."""
+
+_RUN_STATE = {
+    State.SUCCEEDED: RunState.SUCCEEDED,
+    State.DEAD: RunState.FAILED,
+    State.CANCELLED: RunState.CANCELLED,
+}
 
 
 def keep_of(settings: Settings) -> Keep:
@@ -46,10 +56,17 @@ def keep_of(settings: Settings) -> Keep:
     }
 
 
-class Retention:
-    """A walk through the ended jobs, again and again. ``removed``: how many went so far, by state.
+class _Walk(NamedTuple):
+    """What is walked through: the runs, or the jobs, that ended in one way."""
 
-    ``dry``: only count what would go.
+    runs: bool
+    state: State
+
+
+class Retention:
+    """A walk through the ended runs and jobs, again and again. ``removed``: how many jobs went so far, by state.
+
+    ``removed_runs``: how many runs. ``dry``: only count what would go; jobs of runs that would go are not among it.
     """
 
     def __init__(self, store: Store, clock: Clock, keep: Keep, *, dry: bool = False) -> None:
@@ -57,36 +74,77 @@ class Retention:
         self._clock = clock
         self._keep = keep
         self._dry = dry
-        self._ahead = list(keep)
-        self._after = JobId(0)
+        self._walks = [*(_Walk(True, state) for state in keep), *(_Walk(False, state) for state in keep)]
+        self._ahead = list(self._walks)
+        self._after = 0
         self._bite = _SMALLEST
         self._fruitful = False
         self.removed: Counter[State] = Counter()
+        self.removed_runs = 0
+        self._run: int | None = None
 
     def turn(self) -> Duration:
         """One look and at most one bite; the pause until the next, ROUND when everything was looked at."""
-        state = self._ahead[0]
-        before = Instant(self._store.clock.now() - self._keep[state])
-        look, most = (self._bite, self._bite) if self._fruitful else (_LOOK, _LOOK if self._dry else self._bite)
-        found = self._store.read(lambda tx: retention.old(tx, state, before, after=self._after, look=look, most=most))
-        self._fruitful = bool(found.jobs) and not self._dry
-        pause = self._clear(state, found.jobs)
-        self._after = found.after or JobId(0)
+        if self._run is not None:
+            return self._take_out(self._run)
+        walk, found = self._look()
+        while walk.runs and not found.found and found.after is None:  # most have no runs that old
+            self._ahead.pop(0)
+            self._after = 0
+            walk, found = self._look()
+        self._fruitful = bool(found.found) and not self._dry
+        pause = self._begin_run(found.found) if walk.runs else self._clear(walk.state, found.found)
+        self._after = found.after or 0
         if found.after is None:
             self._ahead.pop(0)
         if not self._ahead:
-            self._ahead = list(self._keep)
+            self._ahead = list(self._walks)
             self._clear_workers()
             return ROUND
         return pause
 
-    def _clear(self, state: State, jobs: list[JobId]) -> Duration:
+    def _look(self) -> tuple[_Walk, retention.Look]:
+        """What may go next. One run is a bite, or many; a nested one goes a walk after the outer one."""
+        walk = self._ahead[0]
+        before = Instant(self._store.clock.now() - self._keep[walk.state])
+        look, most = (self._bite, self._bite) if self._fruitful else (_LOOK, _LOOK if self._dry else self._bite)
+
+        def ask(tx: Transaction) -> retention.Look:
+            if not walk.runs:
+                return retention.old(tx, walk.state, before, after=self._after, look=look, most=most)
+            few = most if self._dry else 1
+            return retention.old_runs(tx, _RUN_STATE[walk.state], before, after=self._after, look=look, most=few)
+
+        return walk, self._store.read(ask)
+
+    def _begin_run(self, runs: list[int]) -> Duration:
+        """The next turns take it out."""
+        if self._dry or not runs:
+            self.removed_runs += len(runs)
+            return _STROLL
+        (self._run,) = runs
+        return Duration(0)
+
+    def _take_out(self, run: int) -> Duration:
+        """One bite of a run; it is the last one that takes the run itself."""
+        began = self._clock.monotonic()
+        taken = self._store.write(
+            lambda tx: retention.forget_run(tx, run, self._bite), before=FaultPoint.RETENTION_BEFORE_COMMIT
+        )
+        took = Duration(self._clock.monotonic() - began)
+        self._learn(took, taken.rows)
+        if taken.whole:
+            self.removed_runs += 1
+            self._run = None
+        return Duration(_SHARE * took)
+
+    def _clear(self, state: State, jobs: list[int]) -> Duration:
         if self._dry or not jobs:
             self.removed[state] += len(jobs)
             return _STROLL
         began = self._clock.monotonic()
         # The output first: what is cut short in between is a job without its lines, and goes the next time.
-        self._store.logs.forget(jobs)
+        self._store.logs.forget([JobId(job) for job in jobs])
         between = self._clock.monotonic()
         self.removed[state] += self._store.write(
             lambda tx: retention.forget(tx, jobs), before=FaultPoint.RETENTION_BEFORE_COMMIT

@@ -25,7 +25,7 @@ from mainspring.domain.logline import LogLine
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
-from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
+from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.worker import Worker
@@ -230,8 +230,12 @@ class FrameClient:
         found: Workflow = self._call("run_document", Workflow, run=run)
         return found
 
-    def restart_run(self, run: int) -> Run:
-        found: Run = self._call("restart_run", Run, run=run)
+    def restart_run(self, run: int) -> Replay:
+        found: Replay = self._call("restart_run", Replay, run=run)
+        return found
+
+    def resume_run(self, run: int, *, since: str | None = None, as_it_was: bool = False) -> Replay:
+        found: Replay = self._call("resume_run", Replay, run=run, since=since, as_it_was=as_it_was)
         return found
 
     def cancel_run(self, run: int) -> Run:

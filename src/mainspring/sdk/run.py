@@ -85,6 +85,19 @@ class RunHandle:
         await self.await_(timeout)
         return self._value()
 
+    def resume(self, *, since: str | None = None, as_it_was: bool = False) -> RunHandle:
+        """Go on from what failed, as a new run that keeps the good results of this one.
+
+        ``since``: a node that is done again with all below it, also if it was good; ``as_it_was``: under the definition
+        that this run had, where the name stands for another one now. Raises IllegalState, InvalidInput.
+        """
+        client = self._client()
+        return RunHandle(self._client, client.resume_run(self.id, since=since, as_it_was=as_it_was).run)
+
+    def restart(self) -> RunHandle:
+        """Run it all again, as a new run of the same definition and parameters. Raises IllegalState."""
+        return RunHandle(self._client, self._client().restart_run(self.id).run)
+
     def _value(self) -> Any:
         run = self._record
         if run.state != "succeeded":

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from mainspring.clock import Instant
 from mainspring.domain.ids import ClaimId, JobId, WorkerId
+from mainspring.domain.joins import Stop, Tally, run_state
 from mainspring.domain.states import Charge, Outcome, State
 from mainspring.store import rows
 from mainspring.store.rows import Policy
@@ -86,6 +87,31 @@ def misplaced(tx: Transaction) -> list[tuple[JobId, int]]:
 def strays(tx: Transaction) -> list[tuple[str, JobId]]:
     """Rows of which there is no job: (table, number)."""
     return [(table, JobId(job)) for table, job in tx.rows("audit/strays")]
+
+
+def run_strays(tx: Transaction) -> list[tuple[str, int]]:
+    """Rows of which there is no run: (table, number)."""
+    return [(table, run) for table, run in tx.rows("audit/run_strays")]
+
+
+def miscounted(tx: Transaction) -> list[tuple[int, int]]:
+    """Nodes whose counts of needs, or of items, are not what the rows say: (run, number)."""
+    return [(run, node) for run, node in [*tx.rows("audit/need_counts"), *tx.rows("audit/item_counts")]]
+
+
+def stuck_runs(tx: Transaction) -> list[int]:
+    """Runs that have not ended, and that nothing would ever move on."""
+    return [row[0] for row in tx.rows("audit/stuck_runs")]
+
+
+def misstated_runs(tx: Transaction) -> list[tuple[int, str, str]]:
+    """Ended runs whose state is not the one that follows from their nodes: (run, state, what would be right)."""
+    wrong: list[tuple[int, str, str]] = []
+    for run, state, stop, *counts in tx.rows("audit/run_ends"):
+        right = run_state(Tally(0, *map(int, counts)), None if stop is None else Stop(stop))
+        if right != state:
+            wrong.append((run, state, right.value))
+    return wrong
 
 
 def written(tx: Transaction) -> list[Written]:

@@ -51,6 +51,7 @@ def check(store: Store, *, old_snapshot: int = 60) -> list[Finding]:
     return [
         _integrity(list(engines.values())),
         *store.read(_rows),
+        store.read(_runs),
         store.read(_late),
         _room(list(engines.values())),
         store.read(lambda tx: _holders(tx, old_snapshot)),
@@ -77,6 +78,16 @@ def _rows(tx: Transaction) -> list[Finding]:
         _counted("places", misplaced, "Each job is in exactly one place.", "jobs are not in exactly one place"),
         _counted("orphans", strays, "Every row belongs to a job.", "rows belong to no job"),
     ]
+
+
+def _runs(tx: Transaction) -> Finding:
+    """What runs have counted against their rows, of one snapshot."""
+    tx.rows("session/at_leisure")
+    found = [f"run {run}, node {node}: its counts are not what the rows say" for run, node in audit.miscounted(tx)]
+    found += [f"run {run} has not ended, and nothing would move it on" for run in audit.stuck_runs(tx)]
+    found += [f"run {run} is {state}; its nodes make it {right}" for run, state, right in audit.misstated_runs(tx)]
+    found += [f"{table}: run {run}, which is not there" for table, run in audit.run_strays(tx)]
+    return _counted("runs", found, "Runs have counted right.", "things about runs are not as their rows say")
 
 
 def _counted(name: str, found: list[str], fine: str, wrong: str) -> Finding:

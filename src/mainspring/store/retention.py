@@ -1,4 +1,4 @@
-"""Which ended jobs may go, and taking them out with all that belongs to them. Ages and pace are the caller's."""
+"""Which ended jobs and runs may go, and taking them out with all that is theirs. Ages and pace are the caller's."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mainspring.clock import Instant
-from mainspring.domain.ids import JobId
+from mainspring.domain.joins import RunState
 from mainspring.domain.states import State
+from mainspring.store.rows import Row
 from mainspring.store.transaction import Transaction
 
 
 class Look(NamedTuple):
-    """What a look found. ``after``: where the next one starts, None behind the last job of this state."""
+    """What a look found. ``after``: where the next one starts, None behind the last one of this state."""
 
-    jobs: list[JobId]
-    after: JobId | None
+    found: list[int]
+    after: int | None
 
 
 def old(  # noqa: PLR0913 - a question with bounds
@@ -25,20 +26,47 @@ def old(  # noqa: PLR0913 - a question with bounds
 
     ``look``: how many ended jobs are looked at; ``most``: how many of them are answered.
     """
-    found: list[JobId] = []
-    looked = tx.rows("retention/old", state=state.value, before=before, after=after, limit=look)
-    for job, may_go in looked:
+    return _look(tx.rows("retention/old", state=state.value, before=before, after=after, limit=look), look, most)
+
+
+def old_runs(  # noqa: PLR0913 - a question with bounds
+    tx: Transaction, state: RunState, before: Instant, *, after: int, look: int, most: int
+) -> Look:
+    """The same for runs; one that others have results from stays, and a nested one as long as the outer one."""
+    return _look(tx.rows("retention/old_runs", state=state.value, before=before, after=after, limit=look), look, most)
+
+
+def _look(looked: list[Row], look: int, most: int) -> Look:
+    found: list[int] = []
+    for number, may_go in looked:
         if may_go:
-            found.append(JobId(job))
+            found.append(number)
             if len(found) == most:
-                return Look(found, JobId(job))
-    return Look(found, JobId(looked[-1][0]) if len(looked) == look else None)
+                return Look(found, number)
+    return Look(found, looked[-1][0] if len(looked) == look else None)
 
 
-def forget(tx: Transaction, jobs: Sequence[JobId]) -> int:
+def forget(tx: Transaction, jobs: Sequence[int]) -> int:
     """Take out jobs with their attempts and events; how many were still there."""
     batch = [(job,) for job in jobs]
     tx.many("retention/forget_attempts", batch)
     tx.many("retention/forget_events", batch)
     tx.many("retention/forget_expiries", batch)
     return len(tx.many("retention/forget_jobs", batch))
+
+
+class Taken(NamedTuple):
+    """How many rows of a run were taken out, and whether that was the whole of it."""
+
+    rows: int
+    whole: bool
+
+
+def forget_run(tx: Transaction, run: int, most: int) -> Taken:
+    """Take out the next rows of a run, at most so many, the run itself last."""
+    for statement in ("retention/forget_nodes", "retention/forget_run_events"):
+        taken = len(tx.rows(statement, run=run, limit=most))
+        if taken:
+            return Taken(taken, whole=False)
+    tx.rows("retention/forget_waiting", run=run)
+    return Taken(len(tx.rows("retention/forget_run", run=run)), whole=True)

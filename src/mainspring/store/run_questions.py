@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mainspring.clock import Instant
 from mainspring.domain.joins import NodeState, Reason, RunState, Stop, run_state
 from mainspring.domain.references import found as references_in
 from mainspring.domain.run import NodeJob, Run, RunEvent, RunFilter, RunNode
@@ -46,7 +47,7 @@ def listed(tx: Transaction, wanted: RunFilter, before: int) -> list[Run]:
 def _shown(tx: Transaction, row: rows.Row) -> Run:
     """A row of ``run/one`` or ``run/all``, with the counts of its nodes."""
     number, workflow, content, state, given, result, created, _, finished, deadline, *rest = row
-    why, stop_at, stop_by, parent, parent_run, parent_node, replay_of, replayed_by, tags, _, nodes, tick = rest
+    why, stop_at, stop_by, parent, parent_run, parent_node, replay_of, replayed_by, tags, _, nodes, tick, kept = rest
     progress = tally(tx, number, nodes)
     told = None if why is None else Stop(why)
     return Run(
@@ -69,6 +70,7 @@ def _shown(tx: Transaction, row: rows.Row) -> Run:
         replayed_by=replayed_by,
         tags=rows.pairs(tags),
         nodes=nodes,
+        kept=kept or 0,
         progress=progress,
         tick=rows.tick(tick),
     )
@@ -87,7 +89,10 @@ def nodes(tx: Transaction, run: int, after: int, limit: int, most_jobs: int) -> 
         some = jobs.setdefault(node, [])
         if len(some) < most_jobs:
             some.append(NodeJob(job, item, state, started, finished))
-    return [_node(row, jobs.get(row[0], [])) for row in found]
+    nested: dict[int, list[tuple[int, Instant]]] = {}
+    for node, one, _, created in tx.rows("node/nested", run=run, first=first, last=last, limit=most_jobs * len(found)):
+        nested.setdefault(node, []).append((one, created))
+    return [_node(row, jobs.get(row[0], []), nested.get(row[0], [])[:most_jobs]) for row in found]
 
 
 def _read_by(node: Node) -> list[str]:
@@ -98,9 +103,10 @@ def _read_by(node: Node) -> list[str]:
     return list(dict.fromkeys(taken))
 
 
-def _node(row: rows.Row, jobs: list[NodeJob]) -> RunNode:
+def _node(row: rows.Row, jobs: list[NodeJob], nested: list[tuple[int, Instant]]) -> RunNode:
     number, name, state, reason, at, finished, items, _, succeeded, failed, cancelled, origin, failure, text, _ = row
     node = rows.decode(text, type=Node)
+    begun = [*(job.started_at for job in jobs), *(created for _, created in nested)]
     return RunNode(
         number=number,
         name=name,
@@ -110,12 +116,12 @@ def _node(row: rows.Row, jobs: list[NodeJob]) -> RunNode:
         needs=[*node.needs, *(name for name in _read_by(node) if name not in node.needs)],
         reason=None if reason is None else Reason(reason),
         left_at=at,
-        started_at=min((job.started_at for job in jobs if job.started_at is not None), default=None),
+        started_at=min((at for at in begun if at is not None), default=None),
         finished_at=finished,
         items=items,
         items_ended=succeeded + failed + cancelled,
         jobs=jobs,
-        runs=[],
+        runs=[number for number, _ in nested],
         kept=origin,
         error=rows.failure(failure),
     )

@@ -33,6 +33,7 @@ class RunBirth(NamedTuple):
     replay_of: RunId | None = None
     tags: str | None = None
     tick: str | None = None
+    kept: int | None = None
 
 
 class Held(NamedTuple):
@@ -47,6 +48,7 @@ class Held(NamedTuple):
     parent_run: RunId | None
     parent_node: int | None
     parent_item: int | None
+    kept: int | None
 
 
 class Below(NamedTuple):
@@ -154,6 +156,7 @@ def insert(tx: Transaction, births: Sequence[RunBirth], ids: Sequence[RunId]) ->
                 b.replay_of,
                 b.tags,
                 b.tick,
+                b.kept,
             )
             for number, b in zip(ids, births, strict=True)
         ],
@@ -190,7 +193,7 @@ def hold_and_look(
 def _held(*row: Any) -> Held:
     number, version, on_failure, parallel, why, state, *parent = row
     told, ended = None if why is None else Stop(why), None if state is None else RunState(state)
-    return Held(number, version, on_failure, parallel, told, ended, parent[0], parent[1], parent[2])
+    return Held(number, version, on_failure, parallel, told, ended, *parent)
 
 
 def end(tx: Transaction, run: RunId, state: RunState, result: str | None) -> bool:
@@ -209,6 +212,11 @@ def stop(tx: Transaction, run: RunId, why: Stop, actor: str) -> Stopped | None:
     """Tell a run to stop; None when it was told before, or has ended."""
     found = tx.rows("run/stop", run=run, stop=why.value, actor=actor)
     return Stopped(*found[0]) if found else None
+
+
+def started_below(tx: Transaction, job: int) -> list[RunId]:
+    """Runs that a job has started, itself or through jobs that it submitted, and that are not told to stop."""
+    return [RunId(row[0]) for row in tx.rows("run/started_below", job=job)]
 
 
 def params(tx: Transaction, run: RunId) -> Any:
@@ -271,9 +279,9 @@ def count_items(tx: Transaction, changes: Sequence[tuple[int, int, int, RunId, i
     return [Items(*row) for row in tx.many("node/count_items", changes)]
 
 
-def begin_items(tx: Transaction, run: RunId, number: int, begun: int) -> None:
-    """So many items of a map have begun."""
-    tx.rows("node/begin_items", run=run, number=number, begun=begun)
+def begin_items(tx: Transaction, run: RunId, number: int, begun: int, failure: str | None = None) -> None:
+    """So many items of a map have begun; why the first of those that can't be could not."""
+    tx.rows("node/begin_items", run=run, number=number, begun=begun, failure=failure)
 
 
 class Result(NamedTuple):
@@ -317,6 +325,26 @@ def leave_line(tx: Transaction, keys: Sequence[Key]) -> None:
 def count_active(tx: Transaction, run: RunId) -> int:
     """How many nodes of a run are active."""
     return int(tx.rows("node/count_active", run=run)[0][0])
+
+
+def above(tx: Transaction, run: RunId) -> list[str]:
+    """The workflows that a run is in, its own first."""
+    return [row[1] for row in tx.rows("run/above", run=run)]
+
+
+class Nested(NamedTuple):
+    """A nested run that has ended."""
+
+    run: RunId
+    workflow: str
+    state: RunState
+    link: Link
+
+
+def nested(tx: Transaction, ended: Sequence[RunId]) -> list[Nested]:
+    """How these nested runs have ended, and which nodes they are."""
+    found = tx.many("run/nested", [(run,) for run in sorted(ended)])
+    return [Nested(run, workflow, RunState(state), Link(*parent)) for run, workflow, state, *parent in found]
 
 
 def live_jobs(tx: Transaction, run: RunId, node: int, after: int, limit: int) -> list[tuple[JobId, int]]:

@@ -61,6 +61,12 @@ def one(tx: Transaction, name: str) -> Named | None:
     return None if found is None else Named(*found)
 
 
+def known(tx: Transaction, name: str) -> Workflow | None:
+    """The document that a name stands for, whole."""
+    found = one(tx, name)
+    return None if found is None else document(tx, found.version)
+
+
 def every(tx: Transaction) -> list[Named]:
     """All names."""
     return [Named(*row) for row in tx.rows("workflow/all")]

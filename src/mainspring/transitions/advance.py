@@ -12,9 +12,7 @@ a run never ends while something of it runs, and a stop has reached everything o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from mainspring.domain.attempt import Failure
 from mainspring.domain.conditions import holds, parse
@@ -32,30 +30,36 @@ from mainspring.domain.joins import (
     Wait,
     Weight,
     decide,
-    run_state,
     weight,
 )
 from mainspring.domain.node_states import NodeCause, cause_of
-from mainspring.domain.references import filled
-from mainspring.domain.workflow import Node, OnFailure, Workflow
+from mainspring.domain.workflow import Node, OnFailure
 from mainspring.errors import MainspringError
-from mainspring.store import rows, runs, workflows
+from mainspring.store import rows, run_replays, runs
 from mainspring.store.runs import Errand, Gone, Happened, Held, Items, Key, Spec
 from mainspring.store.transaction import Transaction
-from mainspring.transitions.firing import Firing, Item, Refused, node_of, taking
+from mainspring.transitions.concluded import conclude
+from mainspring.transitions.firing import Firing, Item, Refused, node_of
 from mainspring.transitions.going import Going, at_once, items_of
-from mainspring.transitions.inputs import Sources
+from mainspring.transitions.inputs import Sources, Wants
+from mainspring.transitions.nesting import Nesting
 from mainspring.transitions.reached import Told, cut, reach
 
 BUDGET = 400
 """Nodes below ended ones that one transaction looks at, and jobs that it lets go: some 20 ms on SQLite."""
 
 
+KEPT = 100
+"""Kept nodes that one transaction tells of."""
+
+
 class End(NamedTuple):
-    """A job of a run, or a nested run, has ended."""
+    """A job of a run, or a nested run, has ended. ``nested``: then no event of a job says so of its node."""
 
     link: Link
     state: NodeState
+    nested: bool = False
+    failure: str | None = None
 
 
 class Advanced(NamedTuple):
@@ -91,8 +95,10 @@ class Wave:
         self._failed: list[Key] = []
         self._events: list[Happened] = []
         self._firing = Firing(tx, actor)
+        self._nesting = Nesting(tx, actor)
         self._lined: list[Key] = []
         self._roomy: set[RunId] = set()
+        self._refused: dict[Key, int] = {}
         self._room = BUDGET
         self._jobs = 0
 
@@ -100,8 +106,9 @@ class Wave:
 
     def ended(self, ends: Sequence[End]) -> None:
         """Jobs, or nested runs, have ended."""
-        single = [end for end in ends if end.link.item is None]
-        self._end([(end.link.run, end.link.node, end.state) for end in single])
+        for nested in (False, True):
+            single = [end for end in ends if end.link.item is None and end.nested is nested]
+            self._end([(e.link.run, e.link.node, e.state, e.failure) for e in single], silent=not nested)
         counts: dict[Key, list[int]] = {}
         place = {NodeState.SUCCEEDED: 0, NodeState.FAILED: 1, NodeState.CANCELLED: 2}
         for end in ends:
@@ -114,11 +121,13 @@ class Wave:
     def counted(self, changed: Sequence[Items]) -> None:
         """Maps have got so far: they end, or their next items begin."""
         over = [one for one in changed if one.ended >= one.items]
-        self._end([(one.run, one.number, _state_of(one)) for one in over], silent=False)
+        self._end([(one.run, one.number, _state_of(one), None) for one in over], silent=False)
         going = [one for one in changed if one.ended < one.items and one.begun < one.items]
-        if going:
+        if going and self._room > 0:
             self._hold()
             self.begin_items(going)
+        else:
+            self._errands += [Errand(one.run, "map", one.number, self._tx.now) for one in going]
 
     def go_on_with(self, maps: Sequence[Key]) -> None:
         """Let the next items of these maps go."""
@@ -163,23 +172,31 @@ class Wave:
         """The end of a node is to be told to those below it."""
         self._told.append(Told(run, node, as_what, after))
 
+    def tell_kept(self, run: RunId, after: int) -> None:
+        """The nodes that a resumed run began with have ended: the next of them are to be told to those below them."""
+        some = run_replays.kept_of(self._tx, run, after, KEPT)
+        for one in some:
+            self.tell(run, one.number, _weight(one.state, one.reason))
+        if len(some) == KEPT:
+            self._errands.append(Errand(run, "kept", 0, self._tx.now, some[-1].number))
+
     def _hold(self) -> None:
         wanted, self._wanted = self._wanted, set()
         if wanted:
             self._held |= runs.hold(self._tx, wanted)
 
-    def _end(self, ends: Sequence[tuple[RunId, int, NodeState]], *, silent: bool = True) -> None:
+    def _end(self, ends: Sequence[tuple[RunId, int, NodeState, str | None]], *, silent: bool = True) -> None:
         """Active nodes end. ``silent``: the end of a job says so already."""
         if not ends:
             return
         now = self._tx.now
-        runs.end_nodes(self._tx, [(state, now, None, run, number) for run, number, state in sorted(ends)])
-        for run, number, state in ends:
+        runs.end_nodes(self._tx, [(state, now, failure, *key) for *key, state, failure in sorted(ends)])  # type: ignore[misc]
+        for run, number, state, _ in ends:
             self.tell(run, number, _weight(state))
             self._make_room(run)
             if not silent:
                 self._note(run, number, NodeState.ACTIVE, state)
-        self._failed += [(run, number) for run, number, state in ends if state is NodeState.FAILED]
+        self._failed += [(run, number) for run, number, state, _ in ends if state is NodeState.FAILED]
 
     def _fail_fast(self) -> None:
         """Where one failure stops a run, have it stopped by a transaction of its own, which waits for all others."""
@@ -202,7 +219,10 @@ class Wave:
         """Go on until nothing is left, or the budget is spent; then write what is left to do."""
         if not self._told:
             self._hold()
-        while self._told and self._room > 0:
+        while self._refused or (self._told and self._room > 0):
+            if self._refused:
+                self._count_refused()
+                continue
             told, self._told = self._told, []
             self._round(told)
         self._fail_fast()
@@ -213,6 +233,12 @@ class Wave:
         runs.put_errands(self._tx, sorted(set(self._errands)))
         runs.note(self._tx, self._events, self._actor)
         return Advanced(self._jobs, bool(self._errands))
+
+    def _count_refused(self) -> None:
+        """Items that could not go have ended."""
+        self._flush()
+        refused, self._refused = self._refused, {}
+        self.counted(runs.count_items(self._tx, [(0, n, 0, *key) for key, n in sorted(refused.items())]))
 
     def _flush(self) -> None:
         left, self._left = self._left, []
@@ -231,6 +257,10 @@ class Wave:
         first, left = cut(told, below, self._room)
         self._told += left
         self._room -= len(first)
+        resumed = [(told[one.place].run, one.target) for one in first if self._held[told[one.place].run].kept]
+        if resumed:
+            kept = run_replays.kept(self._tx, sorted(set(resumed)))
+            first = [one for one in first if (told[one.place].run, one.target) not in kept]
         self._decide(*reach(self._tx, told, first))
 
     # --- decisions --------------------------------------------------------------------------------------------
@@ -289,6 +319,14 @@ class Wave:
                 self._leave(one.key, NodeState.FAILED, failure=refused.failure)
             except MainspringError as error:
                 self._leave(one.key, NodeState.FAILED, failure=Failure(type(error).__name__, error.message))
+        self._begin_nested()
+
+    def _begin_nested(self) -> None:
+        """Nested runs begin as any run does."""
+        begun = self._nesting.write()
+        self._wanted |= set(begun)
+        for run in begun:
+            self.tell(run, 0, Weight.SUCCEEDED)
 
     def _sources(self, going: list[Going]) -> Sources:
         """What conditions and maps read."""
@@ -311,30 +349,32 @@ class Wave:
         elif self._held[run].parallel is not None and not one.lined:
             self._lined.append(one.key)
             self._make_room(run)
-        elif node.workflow is not None:
-            text = "nested workflows are not run yet; put the nodes of it into this one"
-            raise Refused(Failure("NotYetSupported", text))
-        elif node.map is None:
-            self._firing.task(run, number, node, one.inputs)
+        elif node.map is not None:
+            self._map(one, sources)
+        else:
+            if node.workflow is None:
+                self._firing.task(run, number, node, one.inputs)
+            else:
+                self._nesting.run(one.key, node, sources.values(run, wants or Wants()))
+                self._note(run, number, NodeState.WAITING, NodeState.ACTIVE)
             self._active(one.key)
             self._room -= 1
-        else:
-            self._map(one, items_of(node, sources, run, wants))
 
-    def _active(self, key: Key, items: int | None = None, begun: int | None = None) -> None:
+    def _active(self, key: Key, items: int | None = None, begun: int | None = None, failure: str | None = None) -> None:
         late = int(self._held[key[0]].stop is not None)
-        self._left.append(Gone(*key, NodeState.ACTIVE, None, self._tx.now, None, items, begun, late))
+        now = self._tx.now
+        self._left.append(Gone(*key, NodeState.ACTIVE, None, now, None, items, begun, late, failure=failure))
 
-    def _map(self, one: Going, items: list[Any]) -> None:
+    def _map(self, one: Going, sources: Sources) -> None:
         """The first items of a map; the others begin when there is room for them."""
+        items = items_of(one.node, sources, one.key[0], at_once(one))
         if not items:
             self._leave(one.key, NodeState.SUCCEEDED)
             return
         window = min(len(items), one.node.parallel or len(items))
         most = min(window, max(1, self._room))
-        self._firing.items(*one.key, one.node, one.inputs, [Item(i, items[i]) for i in range(most)])
-        self._room -= most
-        self._active(one.key, len(items), most)
+        failure = self._items(one, sources, [Item(i, items[i]) for i in range(most)])
+        self._active(one.key, len(items), most, failure)
         self._note(*one.key, NodeState.WAITING, NodeState.ACTIVE)
         if most < window:
             self._errands.append(Errand(one.key[0], "map", one.key[1], self._tx.now))
@@ -352,12 +392,29 @@ class Wave:
             if upto <= one.begun:
                 continue
             items = items_of(node, sources, one.run, at_once(going[key]))
-            chosen = [Item(index, items[index]) for index in range(one.begun, upto)]
-            self._firing.items(*key, node, going[key].inputs, chosen)
-            self._room -= len(chosen)
-            runs.begin_items(self._tx, *key, upto)
+            failure = self._items(going[key], sources, [Item(i, items[i]) for i in range(one.begun, upto)])
+            runs.begin_items(self._tx, *key, upto, failure)
             if upto < window:
                 self._errands.append(Errand(one.run, "map", one.number, self._tx.now))
+        self._begin_nested()
+
+    def _items(self, one: Going, sources: Sources, chosen: list[Item]) -> str | None:
+        """Let some items of a map go. One that can't counts as failed; why the first of them can't is answered."""
+        self._room -= len(chosen)
+        refused: list[Failure] = []
+        values = sources.values(one.key[0], at_once(one) or Wants())
+        for item in chosen:
+            try:
+                if one.node.workflow is None:
+                    self._firing.item(one.key, one.node, one.inputs, item)
+                else:
+                    self._nesting.run(one.key, one.node, values, item)
+            except Refused as error:
+                refused.append(error.failure)
+        if not refused:
+            return None
+        self._refused[one.key] = self._refused.get(one.key, 0) + len(refused)
+        return rows.text(refused[0])
 
     # --- the end ----------------------------------------------------------------------------------------------
 
@@ -365,31 +422,16 @@ class Wave:
         """All nodes of a run have ended."""
         self._flush()
         held = self._held[run]
-        state = run_state(runs.tally(self._tx, run), held.stop)
-        result = self._result(run, held, spec) if state is RunState.SUCCEEDED else None
-        if not runs.end(self._tx, run, state, result):
+        state = conclude(self._tx, held, spec)
+        if state is None:
             return
         self._errands = [one for one in self._errands if one.run != run]
         self._failed = [key for key in self._failed if key[0] != run]
         self._roomy.discard(run)
+        if held.parent_run is not None:
+            self._errands.append(Errand(run, "over", 0, self._tx.now))
         cause = {RunState.SUCCEEDED: NodeCause.SUCCEED, RunState.FAILED: NodeCause.FAIL}.get(state, NodeCause.CANCEL)
         self._events.append(Happened(cause, RunState.RUNNING, state, run))
-
-    def _result(self, run: RunId, held: Held, spec: Spec) -> str | None:
-        """What the definition makes of the results of its nodes."""
-        header = msgspec.json.decode(workflows.header(self._tx, held.version)[1], type=Workflow)
-        if header.result is None:
-            return None
-        inputs: dict[str, int] = rows.decode(spec.inputs)
-        value, wants = taking(header.result, inputs)
-        if wants is None:
-            return rows.text(value)
-        sources = Sources(self._tx)
-        sources.fetch([(run, wants)])
-        try:
-            return rows.text(filled(value, sources.values(run, wants), "result"))
-        except MainspringError:
-            return None
 
 
 def _weight(state: NodeState, reason: Reason | None = None) -> Weight:

@@ -1,36 +1,21 @@
-"""Begun: a run is checked against its workflow, stored, and its first nodes go. For people and for schedules alike."""
+"""Begun: runs are stored, and their first nodes go. For people and for schedules alike."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
-import jsonschema_rs
 import msgspec
 
-from mainspring.clock import Duration, Instant, duration
 from mainspring.domain.ids import RunId
-from mainspring.domain.joins import RunState, Stop, Weight
-from mainspring.domain.node_states import NodeCause
-from mainspring.domain.parameters import checked_json
+from mainspring.domain.joins import Weight
 from mainspring.domain.workflow import Workflow
-from mainspring.errors import InvalidParameters, UnknownWorkflow
-from mainspring.store import rows, runs, workflows
-from mainspring.store.runs import Errand, Happened, RunBirth
+from mainspring.errors import UnknownWorkflow
+from mainspring.store import workflows
+from mainspring.store.runs import RunBirth
 from mainspring.store.transaction import Transaction
 from mainspring.store.workflows import Named
 from mainspring.transitions.advance import Wave
-
-
-class PreparedRun(NamedTuple):
-    """A run that may begin: what can be decided before the transaction. ``lasts``: how long it may take."""
-
-    birth: RunBirth
-    lasts: Duration | None
-
-    def born(self, now: Instant) -> RunBirth:
-        """What is written of it when it begins now."""
-        return self.birth._replace(deadline=None if self.lasts is None else Instant(now + self.lasts))
+from mainspring.transitions.run_births import written
 
 
 def named(tx: Transaction, name: str) -> Named:
@@ -45,47 +30,17 @@ def named(tx: Transaction, name: str) -> Named:
     return found
 
 
-def prepare_run(version: int, header: Workflow, params: Any, tags: Mapping[str, str]) -> PreparedRun:
-    """Check and complete a run of this version. Raises InvalidParameters, PayloadTooLarge."""
-    birth = RunBirth(
-        header.name,
-        version,
-        checked_params(header, params),
-        str(header.on_failure),
-        header.parallel,
-        tags=rows.text(tags) if tags else None,
-    )
-    return PreparedRun(birth, None if header.timeout is None else duration(header.timeout))
-
-
 def header_of(found: Named) -> Workflow:
     """The document of a name, without its nodes."""
     return msgspec.json.decode(found.header, type=Workflow)
 
 
-def checked_params(header: Workflow, params: Any) -> str:
-    """The parameters of a run as they are stored, defaults filled in. Raises InvalidParameters, PayloadTooLarge."""
-    params = header.with_defaults(params)
-    text = checked_json(params, "params").decode()
-    error = next(jsonschema_rs.validator_for(header.schema, validate_formats=True).iter_errors(params), None)
-    if error is not None:
-        path = ".".join(str(step) for step in error.instance_path)
-        known = ", ".join(header.schema.get("properties", {})) or "no parameters"
-        raise InvalidParameters(
-            f"Parameters of workflow {header.name} are wrong: {error.message}.",
-            remedy=f"It takes: {known}.",
-            field=f"params.{path}".rstrip("."),
-        )
-    return text
-
-
 def begin(tx: Transaction, begun: Sequence[tuple[RunId, RunBirth]], actor: str) -> None:
     """Store runs and let their first nodes go."""
-    runs.insert(tx, [birth for _, birth in begun], [run for run, _ in begun])
-    limits = [Errand(run, "stop", 0, one.deadline, 0, Stop.TIMEOUT.value) for run, one in begun if one.deadline]
-    runs.put_errands(tx, limits)
-    runs.note(tx, [Happened(NodeCause.START, "new", RunState.PENDING, run) for run, _ in begun], actor)
+    written(tx, begun, actor)
     wave = Wave(tx, actor, {run for run, _ in begun})
-    for run, _ in begun:
+    for run, birth in begun:
+        if birth.kept:
+            wave.tell_kept(run, 0)
         wave.tell(run, 0, Weight.SUCCEEDED)
     wave.run()

@@ -1,10 +1,12 @@
-"""Cancel: a job with all jobs that descend from it. Used by control, and by the end of a cancelled attempt."""
+"""Cancel: a job with all jobs and runs that descend from it. Used by control, and by the end of a cancelled attempt."""
 
 from __future__ import annotations
 
 from mainspring.domain.ids import JobId
+from mainspring.domain.joins import Stop
 from mainspring.domain.states import FINAL
-from mainspring.store import jobs
+from mainspring.store import jobs, runs
+from mainspring.store.runs import Errand
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.waiting import cancel_waiting
 
@@ -20,9 +22,11 @@ def cancel_tree(tx: Transaction, top: JobId, actor: str) -> bool:
 
 
 def cancel_below(tx: Transaction, top: JobId, actor: str) -> None:
-    """Cancel what descends from a job."""
+    """Cancel what descends from a job; runs that it or they have started are told to stop by anybody's next turn."""
     for job in jobs.unfinished_descendants(tx, top):
         _cancel(tx, job, actor)
+    started = runs.started_below(tx, top)
+    runs.put_errands(tx, [Errand(run, "stop", 0, tx.now, 0, Stop.CANCEL.value) for run in started])
 
 
 def _cancel(tx: Transaction, job: JobId, actor: str) -> bool:

@@ -7,9 +7,10 @@ again in a rolling deploy changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from mainspring.domain.graph import compiled
-from mainspring.domain.nesting import nested_first
+from mainspring.domain.nesting import check_nesting, nested_first
 from mainspring.domain.steps import edges, header_of, steps
 from mainspring.domain.workflow import Workflow, content_hash
 from mainspring.errors import InvalidInput, InvalidWorkflow
@@ -44,6 +45,7 @@ def _store(tx: Transaction, document: Workflow) -> None:
     tasks = catalog.callable_names(tx)
     names = {found.name for found in workflows.every(tx)}
     graph = compiled(document, tasks=tasks, known=lambda: tasks, workflows=names | {document.name})
+    check_nesting(document, partial(workflows.known, tx))
     version, whole = workflows.insert(tx, content_hash(document), header_of(document), len(document.nodes))
     if not whole:
         workflows.add(tx, version, list(steps(graph)), list(edges(graph)))

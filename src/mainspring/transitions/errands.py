@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mainspring.domain.joins import Stop, Weight
-from mainspring.store import runs
+from mainspring.domain.attempt import Failure
+from mainspring.domain.ids import RunId
+from mainspring.domain.joins import NodeState, RunState, Stop, Weight
+from mainspring.store import rows, runs
+from mainspring.store.runs import Errand, Nested
 from mainspring.store.transaction import Transaction
-from mainspring.transitions.advance import Wave
+from mainspring.transitions.advance import End, Wave, advance
 from mainspring.transitions.stopping import halt, stop
 
 MOST = 20
 """Errands that are looked at in one turn."""
+
+
+_NODE_STATE = {
+    RunState.SUCCEEDED: NodeState.SUCCEEDED,
+    RunState.FAILED: NodeState.FAILED,
+    RunState.CANCELLED: NodeState.CANCELLED,
+}
+"""What the end of a nested run is to its node."""
 
 
 class Did(NamedTuple):
@@ -36,16 +47,40 @@ def run_errands(tx: Transaction, actor: str) -> Did:
     same = [other for other in due if other.kind == due[0].kind]
     if due[0].kind == "halt":
         runs.drop_errand(tx, due[0])
-        return Did(1, more=halt(tx, due[0], actor) or len(due) > 1)
+        halt(tx, due[0], actor)
+        return Did(1, more=True)  # nested runs are told to stop, or there is more of it
     for other in same:
         runs.drop_errand(tx, other)
+    if due[0].kind == "over":
+        return Did(len(same), more=_tell_above(tx, [other.run for other in same], actor) or len(due) > len(same))
     wave = Wave(tx, actor, {other.run for other in same})
-    if due[0].kind == "map":
-        wave.go_on_with([(other.run, other.node) for other in same])
-    elif due[0].kind == "room":
-        for other in same:
-            wave.admit(other.run)
-    else:
-        for other in same:
-            wave.tell(other.run, other.node, Weight(other.weight or Weight.SUCCEEDED), other.after)
+    for other in same:
+        _take_up(wave, other)
     return Did(len(same), more=wave.run().more or len(due) > len(same))
+
+
+def _take_up(wave: Wave, one: Errand) -> None:
+    match one.kind:
+        case "map":
+            wave.go_on_with([(one.run, one.node)])
+        case "room":
+            wave.admit(one.run)
+        case "kept":
+            wave.tell_kept(one.run, one.after)
+        case _:
+            wave.tell(one.run, one.node, Weight(one.weight or Weight.SUCCEEDED), one.after)
+
+
+def _tell_above(tx: Transaction, ended: list[RunId], actor: str) -> bool:
+    """Nested runs have ended, and so have the nodes that they are; whether more is left."""
+    return advance(tx, [_end_of(one) for one in runs.nested(tx, ended)], actor).more
+
+
+def _end_of(one: Nested) -> End:
+    state = _NODE_STATE[one.state]
+    failure = (
+        None
+        if state is NodeState.SUCCEEDED
+        else Failure("NestedRun", f"run {one.run} of {one.workflow} is {one.state}")
+    )
+    return End(one.link, state, nested=True, failure=None if failure is None else rows.text(failure))

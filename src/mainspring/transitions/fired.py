@@ -18,9 +18,10 @@ from mainspring.store.catalog import Ground
 from mainspring.store.schedules import Advance, Filling, Flight
 from mainspring.store.ticks import Record
 from mainspring.store.transaction import Transaction
-from mainspring.transitions.begun import PreparedRun, begin
+from mainspring.transitions.begun import begin
 from mainspring.transitions.cancelled import cancel_tree
 from mainspring.transitions.prepared import Prepared, birth
+from mainspring.transitions.run_births import PreparedRun
 from mainspring.transitions.stopping import stop
 
 

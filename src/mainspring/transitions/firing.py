@@ -5,7 +5,6 @@ Collects what is to be born, and writes it with one statement of each kind when 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,6 +18,7 @@ from mainspring.errors import MainspringError
 from mainspring.store import catalog, jobs, rows
 from mainspring.store.catalog import Ground
 from mainspring.store.jobs import Birth
+from mainspring.store.runs import Key
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.inputs import Wants
 from mainspring.transitions.prepared import Declared, birth, checked_params, declared_of, find, prepare
@@ -39,6 +39,14 @@ class Item(NamedTuple):
     value: Any
 
 
+class _Mapped(NamedTuple):
+    """The map whose items are being born: they differ in their parameters alone."""
+
+    key: Key
+    wants: Wants | None
+    birth: Birth
+
+
 class Firing:
     """The jobs that one transaction lets go."""
 
@@ -46,6 +54,7 @@ class Firing:
         self._tx = tx
         self._actor = actor
         self._births: list[Birth] = []
+        self._mapped: _Mapped | None = None
         self._declared: dict[str, Declared] = {}
         self._grounds: dict[Ground, tuple[LaneId, int]] = {}
         self._kinds: dict[tuple[Any, ...], Birth] = {}
@@ -55,18 +64,15 @@ class Firing:
         params, wants = taking(node.params, inputs)
         self._births.append(self._born(node, params, wants, Link(run, number)))
 
-    def items(self, run: RunId, number: int, node: Node, inputs: dict[str, int], items: Sequence[Item]) -> None:
-        """The jobs of some items of a map. Raises Refused."""
-        _, wants = taking(node.params, inputs)
-        first: Birth | None = None
-        for item in items:
+    def item(self, key: Key, node: Node, inputs: dict[str, int], item: Item) -> None:
+        """The job of one item of a map. Raises Refused."""
+        if self._mapped is None or self._mapped.key != key:
+            _, wants = taking(node.params, inputs)
             params = with_item(node.params, item, literal=wants is not None)
-            link = Link(run, number, item.number)
-            if first is None:
-                first = self._born(node, params, wants, link, whole=False)
-                self._births.append(first)
-            else:
-                self._births.append(first._replace(params=rows.text(params), link=link))
+            self._mapped = _Mapped(key, wants, self._born(node, params, wants, Link(*key), whole=False))
+        params = with_item(node.params, item, literal=self._mapped.wants is not None)
+        link = Link(*key, item.number)
+        self._births.append(self._mapped.birth._replace(params=rows.text(params), link=link))
 
     def _born(self, node: Node, params: Any, wants: Wants | None, link: Link, *, whole: bool = True) -> Birth:
         whole = whole and wants is None

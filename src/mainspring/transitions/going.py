@@ -24,9 +24,12 @@ class Going(NamedTuple):
 
 
 def at_once(one: Going) -> Wants | None:
-    """What must be read to let a node go: for its condition, for the items of its map."""
+    """What must be read to let a node go: for its condition, the items of its map, the parameters of its run."""
     node = one.node
-    if node.when is None and not isinstance(node.map, dict):
+    read = [
+        value for value in (node.map, node.params if node.workflow is not None else None) if isinstance(value, dict)
+    ]
+    if node.when is None and not read:
         return None if node.map is None else Wants()
     names: set[str] = set()
     params = False
@@ -34,7 +37,7 @@ def at_once(one: Going) -> Wants | None:
         condition = parse(node.when)
         names |= condition.nodes
         params = any(name.root == "params" for name in condition.names)
-    for _, reference in found(node.map, "map") if isinstance(node.map, dict) else ():
+    for reference in (reference for value in read for _, reference in found(value, "params")):
         params = params or reference.kind == "$param"
         names |= {reference.name} if reference.kind == "$node" else set()
     return Wants(params=params, nodes={name: one.inputs[name] for name in sorted(names)})

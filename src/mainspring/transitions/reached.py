@@ -72,7 +72,7 @@ def reach(tx: Transaction, told: Sequence[Told], found: Sequence[Below]) -> Reac
         certain[key] = needs
         if below.document is not None:
             specs[key] = Spec(*key, below.document, below.inputs or "{}", below.name, below.may_fail)
-    # Those that may have left before: early ones of which it is not the first need, and what a resume has kept.
+    # Those that may have left before: early ones of which it is not the first need.
     doubtful = [key for key, one in partly.items() if one.below.early and key in certain]
     for key in runs.gone(tx, doubtful) if doubtful else ():
         del certain[key]

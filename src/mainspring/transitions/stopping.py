@@ -31,10 +31,11 @@ def stop(tx: Transaction, run: RunId, why: Stop, actor: str) -> bool:
     return True
 
 
-def halt(tx: Transaction, errand: Errand, actor: str) -> bool:
-    """Cancel the next piece of what runs of a run that was told to stop; whether more is left."""
+def halt(tx: Transaction, errand: Errand, actor: str) -> None:
+    """Cancel the next piece of what runs of a run that was told to stop; what is left becomes an errand."""
     if errand.node:
-        return _halt_items(tx, errand, actor)
+        _halt_items(tx, errand, actor)
+        return
     nodes = runs.active(tx, errand.run, errand.after, _BATCH)
     wide = [node.number for node in nodes if node.items is not None]
     for node in nodes:
@@ -46,16 +47,13 @@ def halt(tx: Transaction, errand: Errand, actor: str) -> bool:
     if len(nodes) == _BATCH:
         rest.append(errand._replace(after=nodes[-1].number))
     runs.put_errands(tx, rest)
-    return bool(rest)
 
 
-def _halt_items(tx: Transaction, errand: Errand, actor: str) -> bool:
+def _halt_items(tx: Transaction, errand: Errand, actor: str) -> None:
     """The same for the items of one map."""
     last = _cancel(tx, Active(errand.run, errand.node, None, None), errand.after, actor)
-    if last is None:
-        return False
-    runs.put_errands(tx, [errand._replace(after=last)])
-    return True
+    if last is not None:
+        runs.put_errands(tx, [errand._replace(after=last)])
 
 
 def _give_up(tx: Transaction, node: Active, left: int, actor: str) -> None:

@@ -10,8 +10,9 @@ from mainspring.errors import MainspringError
 from mainspring.store.schedules import Kept
 from mainspring.store.transaction import Transaction
 from mainspring.store.workflows import Named
-from mainspring.transitions.begun import PreparedRun, header_of, named, prepare_run
+from mainspring.transitions.begun import header_of, named
 from mainspring.transitions.prepared import Prepared, declared_of, find, prepare
+from mainspring.transitions.run_births import PreparedRun, prepare_run
 
 Known = str | Named
 """What is known of what a plan names: the declaration of a task, or what the name of a workflow stands for."""

@@ -26,7 +26,7 @@ from mainspring.domain.timetable import Origin
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidInput, MainspringError
 
-_MOVING = frozenset({"submit", "cancel", "retry", "bulk", "start_run", "restart_run", "cancel_run"})
+_MOVING = frozenset({"submit", "cancel", "retry", "bulk", "start_run", "restart_run", "resume_run", "cancel_run"})
 
 Put = Callable[[int, Frame], None]
 _LONGEST_WAIT = Duration(30 * SECOND)
@@ -114,6 +114,12 @@ class _Run(msgspec.Struct):
     run: int
 
 
+class _Resume(msgspec.Struct):
+    run: int
+    since: str | None = None
+    as_it_was: bool = False
+
+
 class _Runs(msgspec.Struct):
     wanted: RunFilter
 
@@ -167,6 +173,10 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
         ),
         "run_document": (_Run, lambda client, body: client.run_document(body.run)),
         "restart_run": (_Run, lambda client, body: client.restart_run(body.run)),
+        "resume_run": (
+            _Resume,
+            lambda client, body: client.resume_run(body.run, since=body.since, as_it_was=body.as_it_was),
+        ),
         "cancel_run": (_Run, lambda client, body: client.cancel_run(body.run)),
         "tasks": (_Nothing, lambda client, _: client.tasks()),
         "workers": (_Nothing, lambda client, _: client.workers()),

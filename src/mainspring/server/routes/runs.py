@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from mainspring.client.operating import OperatingClient
-from mainspring.client.run_wire import node_wire, run_wire, workflow_wire
+from mainspring.client.run_wire import node_wire, replay_wire, run_wire, workflow_wire
 from mainspring.domain.graph import compiled
 from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.seen import of_graph
-from mainspring.domain.run import RunFilter, RunRequest
+from mainspring.domain.run import Replay, RunFilter, RunRequest
 from mainspring.domain.workflow import from_plain
 from mainspring.errors import InvalidWorkflow, UnknownRun
 from mainspring.server.decode import body_of, no_fields, object_of
@@ -36,6 +36,13 @@ class _Inline(msgspec.Struct, forbid_unknown_fields=True):
     definition: dict[str, Any]
     params: dict[str, Any] = {}
     tags: dict[str, str] = {}
+
+
+class _Resume(msgspec.Struct, forbid_unknown_fields=True, rename={"from_": "from"}):
+    """``from``: a node that is done again, with all below it; ``as_it_was``: under the definition of then."""
+
+    from_: str | None = None
+    as_it_was: bool = False
 
 
 class RunRoutes:
@@ -70,7 +77,8 @@ class RunRoutes:
             Entry("GET", f"{_RUN}/nodes", Access.READ, self.nodes, gives(Page("RunNode")), ("cursor", "limit")),
             Entry("GET", f"{_RUN}/graph", Access.READ, self.graph, gives("RunGraph")),
             Entry("POST", f"{_RUN}/cancel", Access.ACT, self.cancel, gives("Run")),
-            Entry("POST", f"{_RUN}/restart", Access.ACT, self.restart, gives("Run", status=201)),
+            Entry("POST", f"{_RUN}/resume", Access.ACT, self.resume, gives("Replay", body="Resume", status=201)),
+            Entry("POST", f"{_RUN}/restart", Access.ACT, self.restart, gives("Replay", status=201)),
         ]
 
     def workflows(self, _: Asked) -> Answer:
@@ -135,8 +143,17 @@ class RunRoutes:
     def restart(self, asked: Asked) -> Answer:
         """All of it again, as a new run."""
         no_fields(asked)
-        run = self._client.acting(asked.actor).restart_run(_number(asked))
-        return Answer(201, run_wire(run), {"location": f"{_RUNS}/{run.id}"})
+        return _replayed(self._client.acting(asked.actor).restart_run(_number(asked)))
+
+    def resume(self, asked: Asked) -> Answer:
+        """On from what failed, as a new run that keeps what is good."""
+        body = body_of(asked, _Resume, "A resume") if asked.body else _Resume()
+        client = self._client.acting(asked.actor)
+        return _replayed(client.resume_run(_number(asked), since=body.from_, as_it_was=body.as_it_was))
+
+
+def _replayed(replay: Replay) -> Answer:
+    return Answer(201, replay_wire(replay), {"location": f"{_RUNS}/{replay.run.id}"})
 
 
 def _number(asked: Asked) -> int:

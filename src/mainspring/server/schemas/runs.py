@@ -44,6 +44,30 @@ _DOCUMENTS = _documents()
 _DEFINITION = named("Workflow")
 _START = {"params": OBJECT | {"examples": [{"day": "2026-11-29"}]}, "tags": TAGS | {"maxProperties": 50}}
 
+_RUN = {
+    "id": whole(377, least=1),
+    "workflow": text("pipeline"),
+    "hash": text("9f2c"),
+    "state": word(RunState, example="running"),
+    "params": ANYTHING,
+    "result": ANYTHING,
+    "nodes": whole(4),
+    "kept": whole(0),
+    "progress": {"type": "object", "additionalProperties": whole(1), "examples": [{"waiting": 3, "active": 1}]},
+    "created_at": MOMENT,
+    "finished_at": maybe(MOMENT),
+    "deadline": maybe(MOMENT),
+    "stop": maybe(word(Stop)),
+    "stop_by": maybe(text("ann@10.0.0.7")),
+    "parent": maybe(whole(10482)),
+    "parent_run": maybe(whole(376)),
+    "replay_of": maybe(whole(370)),
+    "replayed_by": maybe(whole(380)),
+    "tags": TAGS,
+    "tick": maybe(named("MadeBy")),
+}
+_CHANGE = record({"task": text("shop.load"), "before": text("1f0e"), "now": text("9a2b")})
+
 SCHEMAS = {
     **_DOCUMENTS,
     "WorkflowPut": _DOCUMENTS["Workflow"]
@@ -59,29 +83,9 @@ SCHEMAS = {
     ),
     "RunStart": asked(_START),
     "RunInline": asked({"definition": _DEFINITION, **_START}, required=["definition"]),
-    "Run": record(
-        {
-            "id": whole(377, least=1),
-            "workflow": text("pipeline"),
-            "hash": text("9f2c"),
-            "state": word(RunState, example="running"),
-            "params": ANYTHING,
-            "result": ANYTHING,
-            "nodes": whole(4),
-            "progress": {"type": "object", "additionalProperties": whole(1), "examples": [{"waiting": 3, "active": 1}]},
-            "created_at": MOMENT,
-            "finished_at": maybe(MOMENT),
-            "deadline": maybe(MOMENT),
-            "stop": maybe(word(Stop)),
-            "stop_by": maybe(text("ann@10.0.0.7")),
-            "parent": maybe(whole(10482)),
-            "parent_run": maybe(whole(376)),
-            "replay_of": maybe(whole(370)),
-            "replayed_by": maybe(whole(380)),
-            "tags": TAGS,
-            "tick": maybe(named("MadeBy")),
-        }
-    ),
+    "Run": record(_RUN),
+    "Resume": asked({"from": maybe(text("load")), "as_it_was": {"type": "boolean", "default": False}}),
+    "Replay": record(_RUN | {"changed": listed(_CHANGE)}),
     "RunNode": record(
         {
             "name": text("load"),
@@ -93,6 +97,8 @@ SCHEMAS = {
             "items": maybe(whole(12)),
             "items_ended": whole(0),
             "jobs": listed(whole(10482)),
+            "runs": listed(whole(378)),
+            "kept": maybe(whole(370)),
             "started_at": maybe(MOMENT),
             "finished_at": maybe(MOMENT),
             "error": maybe(named("Failure")),

@@ -1,3 +1,3 @@
 -- Runs about to move on.
-select id, version, on_failure, parallel, stop, state, parent_run, parent_node, parent_item from run
+select id, version, on_failure, parallel, stop, state, parent_run, parent_node, parent_item, kept from run
 where id in (select value from json_each(:runs))

@@ -1,0 +1,2 @@
+-- What nodes of a run that goes had counted.
+delete from node_waiting where run = :run

@@ -1,0 +1,4 @@
+-- Runs that resume others: how many nodes they began with, and which node of the older run each of those was.
+
+alter table run add column kept bigint;
+alter table node add column origin_node bigint;

@@ -8,7 +8,11 @@ import psycopg
 import pytest
 
 from mainspring.clock import MINUTE
+from mainspring.control import schedules
+from mainspring.domain.plan import Plan
 from mainspring.domain.states import State
+from mainspring.domain.timetable import Origin
+from mainspring.engine.fire import Fire
 from mainspring.store import Store
 from mainspring.store.check import Finding, Level, check
 from tests.contract.engines import Bench
@@ -25,7 +29,7 @@ def test_a_store_with_jobs_in_every_state_is_sound_and_nothing_is_amiss(story: S
         story.bring(state)
     told = found(story.store)
     assert {name: one.level for name, one in told.items()} == dict.fromkeys(
-        ("integrity", "places", "orphans", "runs", "sweep", "room", "snapshots", "wake-ups"), Level.OK
+        ("integrity", "places", "orphans", "runs", "schedules", "sweep", "room", "snapshots", "wake-ups"), Level.OK
     ), told
     assert "schema version" in told["integrity"].text
 
@@ -73,6 +77,37 @@ def test_wrong_counts_and_ends_of_runs_are_named(story: Story, bench: Bench) -> 
         f"node: run {gone}, which is not there",
         f"run {stuck} has not ended, and nothing would move it on",
     }
+
+
+PLANTED = {
+    "delete from next_tick": "schedule without what is to come of it",
+    "delete from schedule": "tick of no schedule",
+    "update tick set job = null": "tick that has fired and made not exactly one job or run",
+    "update tick set outcome = 'missed'": "tick that has not fired and made something",
+    "update next_tick set nominal = last": "tick that would come again",
+    "update tick set ticks = 2, last = last + 60000000 where nominal = (select min(nominal) from tick)": (
+        "tick that another record tells of as well"
+    ),
+    "create table loose as select * from tick; drop table tick; alter table loose rename to tick; "
+    "insert into tick select * from tick": "tick that is recorded twice",
+}
+
+
+@pytest.mark.parametrize("bench", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.parametrize("fault", PLANTED)
+def test_schedules_and_ticks_that_do_not_fit_are_named(story: Story, bench: Bench, fault: str) -> None:
+    plan = Plan({"every": "1m"}, task="send", overlap="allow")
+    one = schedules.put(story.store, "pulse", plan, origin=Origin.CLI, actor="ann")
+    fire = Fire(story.store, story.clock)
+    for _ in range(2):
+        story.clock.forward(MINUTE)
+        fire.turn()
+    assert found(story.store)["schedules"].level is Level.OK
+    for statement in fault.split("; "):
+        bench.alter(story.store, statement)
+    told = found(story.store)["schedules"]
+    assert told.level is Level.FAULT
+    assert any(line.startswith(f"schedule {one.id}") and line.endswith(PLANTED[fault]) for line in told.details), told
 
 
 def test_what_nobody_sweeps_is_a_warning_after_a_minute(story: Story) -> None:

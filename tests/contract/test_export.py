@@ -7,11 +7,15 @@ from itertools import pairwise
 import psycopg
 import pytest
 
-from mainspring.control import read
+from mainspring.clock import MINUTE
+from mainspring.control import read, schedules
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobRequest
+from mainspring.domain.plan import Plan
 from mainspring.domain.states import State
+from mainspring.domain.timetable import Origin, Outcome, Tick
+from mainspring.engine.fire import Fire
 from mainspring.errors import StoreUnreachable
 from mainspring.store import Store, export
 from tests.contract.engines import Bench
@@ -86,3 +90,19 @@ def test_an_export_whose_connection_is_cut_says_so_and_repeats_nothing(story: St
     with pytest.raises(StoreUnreachable, match="amid the export"):
         export.jobs(story.store, take)
     assert len(found) == len(set(found)) == 500
+
+
+def test_an_export_of_ticks_names_their_schedules_also_removed_ones(story: Story) -> None:
+    plan = Plan({"every": "1m"}, task="send")
+    for name in ("a", "b"):
+        schedules.put(story.store, name, plan, origin=Origin.CLI, actor="ann")
+    for _ in range(2):
+        story.clock.forward(MINUTE)
+        Fire(story.store, story.clock).turn()
+    schedules.remove(story.store, "b", actor="ann")
+    found: list[tuple[str, Tick]] = []
+    export.ticks(story.store, lambda name, tick: found.append((name, tick)))
+    assert [(name, tick.outcome) for name, tick in found] == [
+        (name, outcome) for name in ("a", "b") for outcome in (Outcome.FIRED, Outcome.SKIPPED)
+    ]
+    assert found[0][1] == schedules.listed_ticks(story.store, "a", cursor=None, limit=9).items[-1]

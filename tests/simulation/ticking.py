@@ -20,6 +20,7 @@ from mainspring.domain import plan as plans
 from mainspring.domain.plan import Plan, ready
 from mainspring.domain.task import Catalog, Executor, Task
 from mainspring.domain.timetable import REGULAR, MadeBy, Origin, Outcome, ScheduleId
+from mainspring.domain.zone import MICROS, zone
 from mainspring.engine.fire import Fire
 from mainspring.faults import FaultPoint, InjectedFault
 from mainspring.store import Store, schedules, ticks
@@ -49,6 +50,7 @@ class Ticking:
             control.put(self.store, name, plan, origin=Origin.API, actor="test")
         self.schedulers = [self._scheduler(number) for number in range(3)]
         self.kills = self.nested = 0
+        self._jumps = Counter[int]()
         self._inside = False
 
     def _scheduler(self, number: int) -> Fire:
@@ -80,7 +82,9 @@ class Ticking:
                 self._pass(end)
                 if at and at[0] <= self.clock.monotonic():
                     at.pop(0)
-                    self.clock.jump(Duration(self.chance.pick(JUMPS)))
+                    jump = JUMPS[self._jumps.total() % len(JUMPS)]
+                    self._jumps[jump] += 1
+                    self.clock.jump(Duration(jump))
                     self.latest = max(self.latest, self.clock.now())
                 self._turn(self.chance.whole(0, 2))
         finally:
@@ -147,6 +151,19 @@ class Ticking:
     def records(self) -> int:
         """In how many records."""
         return len(self._records())
+
+    def jumped(self) -> str:
+        """How often the clock jumped, by how far."""
+        return ", ".join(f"{count} of {jump // HOUR:+d} h" for jump, count in sorted(self._jumps.items()))
+
+    def clock_changes(self) -> int:
+        """How often the clocks of a zone changed while its schedules lived, in both directions."""
+        days = range(self.began // MICROS, (self.latest - DAY) // MICROS, DAY // MICROS)
+        return sum(
+            place.span(day).offset != place.span(day + DAY // MICROS).offset
+            for place in map(zone, ZONES)
+            for day in days
+        )
 
     def _wrong_ticks(self, name: str, created: Instant, own: list[Record]) -> list[str]:
         rule = ready(self.plans[name], created).rule

@@ -1,4 +1,4 @@
-"""``mainspring export jobs|events|run ID``: all there is, one JSON document a line; or a run as a picture."""
+"""``mainspring export jobs|events|ticks|run ID``: all there is, one JSON document a line; or a run as a picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Format = Literal["jsonl", "mermaid", "dot", "svg"]
 
 
 def export(
-    what: Annotated[Literal["jobs", "events", "run"], Parameter(show=False)],
+    what: Annotated[Literal["jobs", "events", "ticks", "run"], Parameter(show=False)],
     number: Annotated[int | None, Parameter(name="ID", show=False)] = None,
     /,
     *,
@@ -35,7 +35,7 @@ def export(
     ] = "jsonl",
     access: Access = of.DEFAULT,
 ) -> int:
-    """Write out all jobs by id, each with its attempts, or all events by seq, as they are at this moment.
+    """Write out all jobs by id, each with its attempts, all events by seq, or all ticks of schedules, as they are now.
 
     Or one run: itself, then its nodes in the order of the definition; or a picture of it.
     """
@@ -46,6 +46,8 @@ def export(
     url = access.load().settings.database_url
     if what == "jobs":
         database.export_jobs(url, _line)
+    elif what == "ticks":
+        database.export_ticks(url, _line)
     else:
         database.export_events(url, _line)
     return 0

@@ -46,6 +46,7 @@ class ServerFlags:
     transport: Annotated[str | None, _flag("transport")] = None
     tls_cert: Annotated[str | None, _flag("tls_cert")] = None
     tls_key: Annotated[str | None, _flag("tls_key")] = None
+    keep_ticks: Annotated[str | None, _flag("keep_ticks")] = None
 
 
 @Parameter(name="*")

@@ -111,7 +111,12 @@ PLATFORM = (
     Command("db", "", "Look after a database: upgrade, check, backup, prune, move.", " VERB", DATABASE),
     Command("import", "", "Make other systems' definitions known here.", " KIND FILE", IMPORT),
     Command("draw", "mainspring.cli.draw:draw", "Check a workflow file and show its graph.", " FILE"),
-    Command("export", "mainspring.cli.export:export", "Write out all jobs or events, or a run.", " jobs|events|run ID"),
+    Command(
+        "export",
+        "mainspring.cli.export:export",
+        "Write out all there is of a kind, or a run.",
+        " jobs|events|ticks|run ID",
+    ),
 )
 WORKFLOWS = (
     Command("workflows", "mainspring.cli.runs:workflows", "List the workflows that are known."),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mainspring.client.direct import require_database
+from mainspring.client.schedule_wire import tick_wire
 from mainspring.client.wire import attempt_wire, event_wire, job_wire
 from mainspring.clock import SECOND, Duration, SystemClock
 from mainspring.domain.setting import Settings
@@ -28,6 +29,7 @@ __all__ = [
     "examine",
     "export_events",
     "export_jobs",
+    "export_ticks",
     "move",
     "prune",
     "upgrade",
@@ -63,6 +65,12 @@ def export_events(url: str, take: Callable[[dict[str, Any]], None]) -> None:
     """Hand over every event, by seq, all of one snapshot."""
     with _opened(url) as store:
         export.events(store, lambda event: take(event_wire(event)))
+
+
+def export_ticks(url: str, take: Callable[[dict[str, Any]], None]) -> None:
+    """Hand over what became of every tick, by schedule and time, all of one snapshot."""
+    with _opened(url) as store:
+        export.ticks(store, lambda name, record: take({"schedule": name} | tick_wire(record)))
 
 
 def prune(url: str, settings: Settings, *, dry: bool, say: Callable[[int], None]) -> dict[str, int]:

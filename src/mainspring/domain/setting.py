@@ -122,6 +122,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_succeeded: Duration = Duration(7 * DAY)
     keep_dead: Duration = Duration(30 * DAY)
     keep_cancelled: Duration = Duration(30 * DAY)
+    keep_ticks: Duration = Duration(90 * DAY)
     log_format: str = "json"
     restart_limit: int = 5
     restart_window: Duration = MINUTE
@@ -282,6 +283,16 @@ SETTINGS: tuple[Setting, ...] = (
             most=36_500 * DAY,
         )
         for state, days in (("succeeded", 7), ("dead", 30), ("cancelled", 30))
+    ),
+    Setting(
+        "keep_ticks",
+        Kind.LENGTH,
+        Duration(90 * DAY),
+        "How long the records of what became of ticks of schedules are kept.",
+        "--keep-ticks",
+        _SERVERS,
+        least=DAY,
+        most=36_500 * DAY,
     ),
     Setting(
         "log_format",

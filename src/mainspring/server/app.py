@@ -67,7 +67,7 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
         stack.callback(store.close)
         sweep = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
         retention = Retention(store, store.clock, keep_of(settings))
-        fire = Fire(store, store.clock, poll=settings.poll)
+        fire = Fire(store, store.clock, poll=settings.poll, keep=settings.keep_ticks)
         turns: dict[str, Turn] = {"sweeper": sweep, "scheduler": fire, "retention": retention}
         loops = [_driven(name, turn, store.clock, stack) for name, turn in turns.items()]
         client = DirectClient(store)

@@ -10,6 +10,7 @@ from mainspring.clock import Instant
 from mainspring.domain.ids import ClaimId, JobId, WorkerId
 from mainspring.domain.joins import Stop, Tally, run_state
 from mainspring.domain.states import Charge, Outcome, State
+from mainspring.domain.timetable import ScheduleId
 from mainspring.store import rows
 from mainspring.store.rows import Policy
 from mainspring.store.transaction import Transaction
@@ -112,6 +113,11 @@ def misstated_runs(tx: Transaction) -> list[tuple[int, str, str]]:
         if right != state:
             wrong.append((run, state, right.value))
     return wrong
+
+
+def misfits(tx: Transaction) -> list[tuple[str, ScheduleId, Instant]]:
+    """What does not fit of schedules and their ticks: (what, schedule, tick or 0)."""
+    return [(what, ScheduleId(number), Instant(nominal)) for what, number, nominal in tx.rows("audit/schedules")]
 
 
 def written(tx: Transaction) -> list[Written]:

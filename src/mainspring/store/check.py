@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from mainspring.clock import MINUTE, Duration, Instant, seconds
+from mainspring.clock import MINUTE, Duration, Instant, instant_text, seconds
 from mainspring.store import Store, audit
 from mainspring.store.transaction import Engine, Transaction
 
@@ -70,13 +70,18 @@ def _integrity(engines: list[Engine]) -> Finding:
 
 
 def _rows(tx: Transaction) -> list[Finding]:
-    """Both questions of one snapshot: a move between them would look like a fault."""
+    """All questions of one snapshot: a move between them would look like a fault."""
     tx.rows("session/at_leisure")
     misplaced = [f"job {job} is in {places} places" for job, places in audit.misplaced(tx)]
     strays = [f"{table}: job {job}" for table, job in audit.strays(tx)]
+    misfits = [
+        f"schedule {number}{f' at {instant_text(tick)}' if tick else ''}: {what}"
+        for what, number, tick in audit.misfits(tx)
+    ]
     return [
         _counted("places", misplaced, "Each job is in exactly one place.", "jobs are not in exactly one place"),
         _counted("orphans", strays, "Every row belongs to a job.", "rows belong to no job"),
+        _counted("schedules", misfits, "Schedules and their ticks fit each other.", "things don't fit of schedules"),
     ]
 
 

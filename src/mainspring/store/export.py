@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
+from mainspring.clock import Instant
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job
+from mainspring.domain.timetable import ScheduleId, Tick
 from mainspring.errors import StoreUnreachable
-from mainspring.store import Store, rows
+from mainspring.store import Store, rows, schedules
+from mainspring.store.ticks import Key, all_ticks
 from mainspring.store.transaction import Transaction
 
 _EVENTS = 2_000
@@ -41,6 +44,20 @@ def events(store: Store, take: Callable[[Event], None]) -> None:
             for row in found:
                 take(rows.event(row))
             after = found[-1][0]
+
+    _once(store, work)
+
+
+def ticks(store: Store, take: Callable[[str, Tick], None]) -> None:
+    """Hand over every record of a tick with the name of its schedule, by schedule and time. Raises as the others."""
+
+    def work(tx: Transaction) -> None:
+        after: Key = (ScheduleId(0), Instant(0), "")
+        while found := all_ticks(tx, after, _EVENTS):
+            names = {one.id: one.name for one in schedules.of_ids(tx, sorted({record.schedule for record in found}))}
+            for record in found:
+                take(names.get(record.schedule, ""), record.shown())
+            after = found[-1].key
 
     _once(store, work)
 

@@ -90,6 +90,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "access/one": _TOKEN,
     "answer/expired": ("key", "until"),
     "answer/find": ("digest", "answer", "until"),
+    "audit/schedules": ("what", "schedule", "nominal"),
     "attempt/of_job": (
         *("job", "number", "outcome", "worker", "started", "ended", "sandbox", "charge", "failure", "details"),
     ),

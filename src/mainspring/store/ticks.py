@@ -35,6 +35,10 @@ class Record(NamedTuple):
         """What it is unique by."""
         return self.schedule, self.nominal, self.origin
 
+    def shown(self) -> Tick:
+        """As questions answer it; how its job or run has ended is not told."""
+        return Tick(*self[1:])
+
 
 def insert(tx: Transaction, batch: Sequence[Record]) -> set[Key]:
     """Record ticks; the keys of those that nobody had recorded before."""

@@ -14,7 +14,7 @@ import pytest
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobRequest
 from mainspring.domain.logline import LogChunk
-from mainspring.errors import OutcomeUnknown, StoreBusy
+from mainspring.errors import OutcomeUnknown, StoreBusy, StoreError
 from mainspring.store import Store, Transaction
 from tests.contract import children
 from tests.contract.engines import InlineSqliteBench, SqliteBench, connection_of, engine_of, unsound
@@ -89,6 +89,72 @@ def test_a_disk_that_fails_behind_an_early_commit_is_told_as_an_unknown_outcome(
     monkeypatch.setattr(os, "fdatasync", broken_disk)
     with pytest.raises(OutcomeUnknown):
         story.submit()
+    bench.close()
+
+
+def counted_syncs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fdatasync", synced.append)
+    return synced
+
+
+def test_who_puts_off_the_wait_for_the_disk_waits_once_for_a_submit_and_its_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = InlineSqliteBench(tmp_path)
+    story = Story(bench)
+    synced = counted_syncs(monkeypatch)
+    debt = story.store.debt
+    with debt.put_off():
+        job = story.submit()
+    assert debt.open
+    assert story.state(job).value == "queued"
+    assert debt.open, "to look is not to wait"
+    assert story.claim(job)
+    assert not debt.open, "SQLite itself has waited, for all that the log holds"
+    debt.settle()
+    assert not synced
+    bench.close()
+
+
+def test_a_submit_that_nothing_follows_is_on_the_disk_when_its_debt_is_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = InlineSqliteBench(tmp_path)
+    story = Story(bench)
+    synced = counted_syncs(monkeypatch)
+    with story.store.debt.put_off():
+        story.submit()
+    story.store.write(lambda tx: tx.rows("job/forget_expiry", job=0))  # changes nothing, so SQLite waits for nothing
+    assert not synced
+    story.store.debt.settle()
+    assert len(synced) == 1
+    story.store.debt.settle()
+    assert len(synced) == 1
+    story.submit()
+    assert len(synced) == 2, "from then on it waits again"
+    bench.close()
+
+
+def test_a_debt_that_a_failed_commit_may_have_spoiled_is_told_as_an_unknown_outcome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = InlineSqliteBench(tmp_path)
+    story = Story(bench)
+    synced = counted_syncs(monkeypatch)
+    debt = story.store.debt
+    with debt.put_off():
+        job = story.submit()
+    raw = engine_of(story.store).raw
+    raw.set_commit_hook(lambda: True)  # refuse the commit
+    with pytest.raises(StoreError):
+        story.claim(job)
+    raw.set_commit_hook(None)
+    story.claim(job)
+    with pytest.raises(OutcomeUnknown):
+        debt.settle()
+    assert not synced, "the disk tells of a failure once: to ask it again would prove nothing"
+    debt.settle()
     bench.close()
 
 

@@ -89,6 +89,29 @@ def test_a_thread_that_waits_for_an_answer_can_be_cancelled():
         assert not driver.stuck(claim)
 
 
+def test_async_code_that_waits_for_an_answer_can_be_cancelled_and_the_late_answer_disturbs_nobody():
+    with driving() as driver:
+        held: list[Request] = []
+
+        def hold(request: Request) -> Answer:
+            if request.verb == "submit":
+                held.append(request)
+                raise LookupError
+            return Answer(request.number)
+
+        assert driver.run("noop").outcome is Outcome.SUCCEEDED
+        driver.desk = desk
+        driver.run("submit_async")  # it tells of the app's tasks first, in a thread
+        driver.desk = hold
+        claim = driver.start("submit_async")
+        with contextlib.suppress(LookupError):
+            driver.until(lambda: held)
+        driver.cancel(claim)
+        assert driver.end(claim, within=3).outcome is Outcome.CANCELLED
+        driver.process.bulk.put(Answer(held[0].number, Raw(b"[[12, true]]")))
+        assert driver.run("noop").outcome is Outcome.SUCCEEDED
+
+
 def test_frames_for_others_are_served_while_the_loop_waits_for_an_answer():
     with driving() as driver:
         held: list[Request] = []

@@ -20,7 +20,7 @@ from mainspring.clock import SystemClock
 from mainspring.domain.frame import PROTOCOL, Frame, Hello, ToRunner, Unusable
 from mainspring.errors import AppNotLoadable, MainspringError
 from mainspring.runner.capture import capture_logging, capture_streams, emit_here
-from mainspring.runner.client import Answers, FrameClient, Inside, refuse_outside
+from mainspring.runner.client import Answers, FrameClient, Inside, LoopClient, refuse_outside
 from mainspring.runner.host import Host
 from mainspring.runner.link import Link
 from mainspring.sdk import connection
@@ -67,7 +67,7 @@ async def _serve(target: str, app: Mainspring, channels: Channels) -> int:
 
     link = Link(*channels, receive, lost)
     host = Host(target, {task.name: task for task in app.tasks.values()}, link, answers, SystemClock())
-    connection.use_client(FrameClient(Inside(link, answers).ask))
+    connection.use_client(LoopClient(Inside(link, answers)))
     link.flush()
     await host.finished.wait()
     link.wait_in_place(lambda: link.idle)

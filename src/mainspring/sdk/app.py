@@ -76,7 +76,10 @@ class Mainspring:
         self._schedules: dict[str, DeclaredSchedule] = {}
         self._catalog: Catalog | None = None
         self._clients = Clients(
-            lambda: connection.declaring_client_of(self), self.client, lambda: connection.enlisting_client_of(self)
+            lambda: connection.declaring_client_of(self),
+            self.client,
+            lambda: connection.enlisting_client_of(self),
+            lambda: connection.loop_client_of(self),
         )
 
     def __repr__(self) -> str:

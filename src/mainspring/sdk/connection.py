@@ -11,15 +11,18 @@ import os
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from mainspring.domain.ids import JobId
 from mainspring.errors import StoreUnreachable
 from mainspring.sdk.context import current
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mainspring.client import Client
     from mainspring.client.direct import DirectClient
+    from mainspring.domain.job import JobRequest, Receipt
     from mainspring.domain.task import Catalog
 
 
@@ -31,6 +34,20 @@ class App(Protocol):
 
     def catalog(self) -> Catalog:
         """All tasks."""
+        ...
+
+
+@runtime_checkable
+class SubmitsSoon(Protocol):
+    """A client that code on the event loop submits by without a thread: that of a runner."""
+
+    @property
+    def on_loop(self) -> bool:
+        """Whether the caller is on that loop."""
+        ...
+
+    async def submit_soon(self, requests: Sequence[JobRequest]) -> list[Receipt]:
+        """``submit`` for code on that loop."""
         ...
 
 
@@ -126,6 +143,14 @@ def declaring_client_of(app: App) -> Client:
         client.declare(catalog)
         _here.declared[app.name] = (client, catalog.code_hash)
     return client
+
+
+def loop_client_of(app: App) -> SubmitsSoon | None:
+    """The client for a submit on the event loop, where there is one, it is the caller's, and it knows the app."""
+    used = _here.used
+    if not isinstance(used, SubmitsSoon) or _here.used_in != os.getpid() or not used.on_loop:
+        return None
+    return used if _here.declared.get(app.name) == (used, app.catalog().code_hash) else None
 
 
 def enlisting_client_of(app: App) -> Client:

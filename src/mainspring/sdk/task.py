@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar, Un
 import msgspec
 
 from mainspring.domain.borrowed import Borrowed
-from mainspring.domain.job import JobRequest
+from mainspring.domain.job import JobRequest, Receipt
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.task import Executor, Task
 from mainspring.errors import InvalidInput, InvalidParameters, InvalidTask
@@ -29,6 +29,7 @@ from mainspring.sdk.waiting import in_thread
 
 if TYPE_CHECKING:
     from mainspring.client import Client
+    from mainspring.sdk.connection import SubmitsSoon
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,12 +44,18 @@ class TaskUse(SubmitOptions, NodeOptions, total=False):
 class Clients:
     """How a task reaches the platform: ``submitting`` has recorded the app's catalog, ``asking`` need not.
 
-    ``enlisting``: for a submit on a connection of the caller's, which also a job may have.
+    ``enlisting``: for a submit on a connection of the caller's, which also a job may have; ``soon``: for a submit on
+    the event loop, None where a thread must do it.
     """
 
     def __init__(
-        self, submitting: Callable[[], Client], asking: Callable[[], Client], enlisting: Callable[[], Client]
+        self,
+        submitting: Callable[[], Client],
+        asking: Callable[[], Client],
+        enlisting: Callable[[], Client],
+        soon: Callable[[], SubmitsSoon | None],
     ) -> None:
+        self.soon = soon
         self.submitting = submitting
         self.asking = asking
         self.enlisting = enlisting
@@ -248,6 +255,17 @@ class RegisteredTask(Generic[P, R, C]):
             receipts = self._clients.submitting().submit(requests)
         else:
             receipts = self._clients.enlisting().submit(requests, borrowed=borrowed)
+        return self._handles(receipts)
+
+    async def store_soon(self, requests: Callable[[], list[JobRequest]]) -> list[Handle[R]]:
+        """``store`` for async code. In a job it asks on the loop itself, elsewhere in a thread, as that may block."""
+        client = self._clients.soon()
+        if client is None:
+            return await in_thread(lambda: self.store(requests()))
+        wanted = requests()
+        return self._handles(await client.submit_soon(wanted)) if wanted else []
+
+    def _handles(self, receipts: list[Receipt]) -> list[Handle[R]]:
         return [Handle(self._clients.asking, one.job, read=self.read_result, new=one.new) for one in receipts]
 
     def _refuse_call(self) -> NoReturn:
@@ -311,7 +329,7 @@ class Submission(Generic[P, R]):
 
     async def _stored_async(self, requests: Callable[[], list[JobRequest]], connection: Any) -> list[Handle[R]]:
         if connection is None:
-            return await in_thread(lambda: self._task.store(requests()))
+            return await self._task.store_soon(requests)
         return await lend(connection, lambda borrowed: self._task.store(requests(), borrowed))
 
     def _taken_from(self, kwargs: dict[str, Any]) -> Any:

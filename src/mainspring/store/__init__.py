@@ -68,7 +68,7 @@ class Store:
     """An open store. Safe to use from several threads; not across a fork.
 
     ``declarations``: tasks as this process last saw them in the catalog, by full name. Whoever relies on one checks it
-    in the transaction.
+    in the transaction. ``debt``: early commits that whoever puts off the wait for the disk must settle.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class Store:
         self.logs = logs
         self.clock = engine.clock
         self.chance = engine.chance
+        self.debt = engine.debt
         self.declarations: dict[str, str] = {}
         self.work_bell = work_bell
         self.news_bell = news_bell

@@ -22,6 +22,7 @@ from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
 from mainspring.domain.borrowed import Borrowed
 from mainspring.errors import OutcomeUnknown, StoreBusy, StoreError
+from mainspring.store.debt import Debt
 from mainspring.store.postgres_drivers import driver_of
 from mainspring.store.postgres_errors import CONFLICTS, STALE, is_outage, store_error
 from mainspring.store.postgres_guest import within
@@ -206,6 +207,7 @@ class PostgresEngine:
         self._closed = False
         self._inherited = False
         self.sessions = Sessions(place, limits.answer)
+        self.debt = Debt(self.path, lambda: None)  # no commit is early here
         _engines.add(self)
 
     # --- transactions -----------------------------------------------------------------------------------------

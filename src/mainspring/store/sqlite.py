@@ -24,6 +24,7 @@ from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
 from mainspring.domain.borrowed import Borrowed
 from mainspring.errors import InvalidOption, OutcomeUnknown, StoreError, StoreUnreachable
+from mainspring.store.debt import Debt
 from mainspring.store.sqlite_errors import not_text, translated
 from mainspring.store.sqlite_place import check_engine, check_place, make_durable
 from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0414 - benchmarks ask it here
@@ -116,6 +117,7 @@ class SqliteEngine:
             check_place(Path(path))
         self._connection = self._open()
         self._early = False  # how the connection commits
+        self.debt = Debt(path, partial(make_durable, f"{path}-wal"))
         self._writer = None if inline or self.memory else Writer(self._commit)
         _engines.add(self)
 
@@ -191,6 +193,7 @@ class SqliteEngine:
         """
         connection = self._connection
         early = all(item.early for item in items)
+        before = connection.total_changes()
         outcomes: list[tuple[bool, Any]]
         try:
             with translated(self.path):
@@ -202,6 +205,8 @@ class SqliteEngine:
                     outcomes = [self._attempt(transaction, item, alone=alone) for item in items]
                     if not alone or outcomes[0][0]:
                         connection.execute("commit")
+                        if not early and connection.total_changes() != before:
+                            self.debt.paid()
                     elif connection.in_transaction:
                         connection.execute("rollback")
                 except BaseException:
@@ -209,12 +214,15 @@ class SqliteEngine:
                         connection.execute("rollback")
                     raise
         except BaseException as error:  # noqa: BLE001 - every waiting caller must hear of it
+            self.debt.spoil()
             outcomes = [(False, error)] * len(items)
         return partial(self._answer, items, outcomes, early=early)
 
     def _answer(self, items: list[Item], outcomes: list[tuple[bool, Any]], *, early: bool) -> None:
         """Resolve the futures; of early items, once the disk has them."""
-        if early and any(fine for fine, _ in outcomes):
+        if early and self.debt.taken_on:
+            self.debt.open = True
+        elif early and any(fine for fine, _ in outcomes):
             try:
                 make_durable(f"{self.path}-wal")
             except OSError as error:

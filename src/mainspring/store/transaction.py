@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from mainspring.chance import Chance
 from mainspring.clock import Clock, Instant
 from mainspring.domain.borrowed import Borrowed
+from mainspring.store.debt import Debt
 
 T = TypeVar("T")
 
@@ -50,13 +51,14 @@ class Engine(Protocol):
     """One database, whatever its kind.
 
     ``clock``: what decides about time there; ``path``: how people call it; ``one_writer``: a second one waits at the
-    lock until the first has committed.
+    lock until the first has committed; ``debt``: early commits that their writer still has to wait for.
     """
 
     path: str
     clock: Clock
     chance: Chance
     one_writer: bool
+    debt: Debt
 
     def write(
         self,

@@ -81,7 +81,7 @@ class SimulatedWorker:
         self._store = store
         self._clock = clock
         self._chance = chance
-        self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job), clock)
+        self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job), store.debt, clock)
         self._roster = Roster(plan.runners)
         self._backoff = FIRST_BACKOFF
         self._signals = 0
@@ -145,7 +145,8 @@ class SimulatedWorker:
         """Take in what has come, turn, send."""
         self._read()
         self._start_due_runners()
-        self._desk.turn(self._put)
+        self._desk.turn()
+        self._desk.give(self._put)
         if self.dispatch is None:
             self.stopped = self._signals > 0
             self.turn_at = Duration(self._clock.monotonic() + SECOND)

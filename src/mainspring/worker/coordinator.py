@@ -83,7 +83,7 @@ class Coordinator:
         self._worker: WorkerId | None = None
         self._greeted: list[tuple[RunnerProcess, Catalog]] = []
         self._dispatch: Dispatch | None = None
-        self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job))
+        self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job), store.debt)
         self._signals = 0
         self._waiting_for_turn = Duration(0)
         self._backoff = _BACKOFF_FIRST
@@ -126,8 +126,10 @@ class Coordinator:
         for key, mask in self._selector.select(timeout):
             key.data(key.fileobj, mask)
         self._hang_again()
-        moved = self._desk.turn(self._put)
-        self._flush()  # answers don't wait for the turn's commit
+        moved = self._desk.turn()
+        if not self._store.debt.open or self._dispatch is None:
+            self._desk.give(self._put)
+        self._flush()
         self._admit()
         if self._dispatch is None:
             self._waiting_for_turn = min([SECOND, *self._until_starts()])
@@ -145,9 +147,11 @@ class Coordinator:
         except Exception as error:  # noqa: BLE001 - a loop outlives every fault of one turn
             self._say(f"{type(error).__name__}: {error} Trying again in {seconds(self._backoff):.1f} s.")
             self._waiting_for_turn, self._backoff = self._backoff, Duration(min(_BACKOFF_LONGEST, 2 * self._backoff))
+            self._desk.give(self._put)
             self._carry_out(dispatch.salvage())
             return dispatch.done
         self._backoff = _BACKOFF_FIRST
+        self._desk.give(self._put)
         self._carry_out(out)
         soon = [STARTS_FIRST] if self._untold else []
         self._waiting_for_turn = min([out.wait, self._desk.wait, *soon, *self._until_starts()])

@@ -24,7 +24,8 @@ from mainspring.domain.states import FINAL
 from mainspring.domain.task import Catalog
 from mainspring.domain.timetable import Origin
 from mainspring.domain.workflow import Workflow
-from mainspring.errors import InvalidInput, MainspringError
+from mainspring.errors import InvalidInput, MainspringError, OutcomeUnknown
+from mainspring.store.debt import Debt
 
 _MOVING = frozenset({"submit", "cancel", "retry", "bulk", "start_run", "restart_run", "resume_run", "cancel_run"})
 
@@ -201,15 +202,21 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
 
 
 class RequestDesk:
-    """Answers the requests of all runners of a worker."""
+    """Answers the requests of all runners of a worker.
 
-    def __init__(self, client_of: Callable[[JobId], Client], clock: Clock | None = None) -> None:
+    What jobs submit is claimed in the same breath, and one wait for the disk has both: ``debt`` is what has to be
+    settled before the answers are given.
+    """
+
+    def __init__(self, client_of: Callable[[JobId], Client], debt: Debt, clock: Clock | None = None) -> None:
         self._client_of = client_of
+        self._debt = debt
         self._clock = clock or SystemClock()
         self._verbs = _verbs()
         self._inbox: list[tuple[int, Request]] = []
         self._waiting: list[tuple[int, Request, Duration]] = []
         self._asked: dict[JobId, dict[JobId, None]] = {}
+        self._answers: list[tuple[int, Answer]] = []
         self._news = False
 
     def receive(self, runner: int, request: Request) -> None:
@@ -258,16 +265,27 @@ class RequestDesk:
             return Duration(0)
         return _LOOK_AGAIN if self._waiting else _NEVER
 
-    def turn(self, put: Put) -> bool:
-        """Answer everything that can be answered now. True when the jobs of this worker may have changed by that."""
+    def turn(self) -> bool:
+        """Find the answers that there are now. True when the jobs of this worker may have changed by that."""
         inbox, self._inbox = self._inbox, []
         for runner, request in inbox:
             if request.verb == "await_news":
-                self._await(runner, request, put)
+                self._await(runner, request)
             else:
-                put(runner, self._answer(request))
-        self._tell_news(put)
+                with self._debt.put_off():
+                    self._answers.append((runner, self._answer(request)))
+        self._tell_news()
         return any(request.verb in _MOVING for _, request in inbox)
+
+    def give(self, put: Put) -> None:
+        """Send the answers, once the disk has what they tell of."""
+        answers, self._answers = self._answers, []
+        try:
+            self._debt.settle()
+        except OutcomeUnknown as error:
+            answers = [(runner, Answer(one.number, code=error.code, message=str(error))) for runner, one in answers]
+        for runner, answer in answers:
+            put(runner, answer)
 
     def _answer(self, request: Request) -> Answer:
         form, call = self._verbs.get(request.verb, (None, None))
@@ -286,21 +304,21 @@ class RequestDesk:
         except MainspringError as error:
             return Answer(request.number, code=error.code, message=str(error))
 
-    def _await(self, runner: int, request: Request, put: Put) -> None:
+    def _await(self, runner: int, request: Request) -> None:
         try:
             timeout = msgspec.json.decode(request.body, type=_News).timeout
         except msgspec.MsgspecError as error:
-            put(runner, Answer(request.number, code=InvalidInput.code, message=str(error)))
+            self._answers.append((runner, Answer(request.number, code=InvalidInput.code, message=str(error))))
             return
         until = Duration(self._clock.monotonic() + max(0, min(timeout, _LONGEST_WAIT)))
         self._waiting.append((runner, request, until))
 
-    def _tell_news(self, put: Put) -> None:
+    def _tell_news(self) -> None:
         now = self._clock.monotonic()
         staying = []
         for runner, request, until in self._waiting:
             if self._news or until <= now:
-                put(runner, Answer(request.number))
+                self._answers.append((runner, Answer(request.number)))
             else:
                 staying.append((runner, request, until))
         self._waiting = staying

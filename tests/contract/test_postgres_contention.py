@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,10 @@ def store(postgres_url: str) -> Iterator[Store]:
     one = Store.open(postgres_url)
     yield one
     one.close()
+
+
+MOST_PARTS = 4
+"""Of one submit: what it stands on, the number of the job, the job with the commit, the notice."""
 
 
 def raw(tx: Transaction) -> psycopg.Connection[Any]:
@@ -187,19 +192,34 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server_and_nothing_is_c
     store.close()
 
 
+def until_idle(postgres_url: str) -> None:
+    """Until the server has done all that it was sent."""
+    with psycopg.connect(postgres_url, autocommit=True) as asking:
+        while asking.execute(
+            "select 1 from pg_stat_activity where datname = current_database() and state = 'active'"
+            " and pid <> pg_backend_pid()"
+        ).fetchall():
+            pass
+
+
 def answered(tx: Transaction) -> None:
     """The last statement before the stop was waited for."""
     tx.rows("policy/find", document="row")
 
 
-def unanswered(tx: Transaction) -> None:
-    """It was sent, to be checked with the next."""
+def gathered(tx: Transaction) -> None:
+    """It waits, with all before it, to be sent with the next that has an answer: nothing is held yet."""
     tx.many("job/note_details", [("1", 1, 1)])
 
 
-@pytest.mark.parametrize("last", [answered, unanswered])
+def parted(tx: Transaction) -> None:
+    """It was sent, as it is large, to be checked with the next."""
+    tx.many("job/note_details", [(f'"{"x" * 40_000}"', 1, 1)])
+
+
+@pytest.mark.parametrize(("last", "expected"), [(answered, 2), (parted, 2), (gathered, 1)])
 def test_a_process_that_stops_amid_a_transaction_does_not_keep_its_locks_and_does_it_again_when_it_goes_on(
-    postgres_url: str, last: Callable[[Transaction], None]
+    postgres_url: str, last: Callable[[Transaction], None], expected: int
 ) -> None:
     """As after SIGSTOP: the server ends the session, and the rows are free for others meanwhile."""
     store = store_with(postgres_url, Limits(idle="200ms"))
@@ -215,12 +235,33 @@ def test_a_process_that_stops_amid_a_transaction_does_not_keep_its_locks_and_doe
         last(tx)
         tries.append(1)
         if len(tries) == 1:
+            until_idle(postgres_url)
             other.write(touch)  # waits until the lock is free
 
     store.write(work)
-    assert len(tries) == 2
+    assert len(tries) == expected
     store.close()
     other.close()
+
+
+def test_what_a_submit_sends_goes_in_few_parts_with_a_sync_behind_each(bench: PostgresBench, tmp_path: Path) -> None:
+    """Each part wakes the server, and only behind a sync does it count the time that we idle in a transaction."""
+    story = Story(bench)
+    story.submit()
+    engine = story.store.engine
+    assert isinstance(engine, PostgresEngine)
+    (session,) = engine.sessions.all()
+    heard = tmp_path / "heard"
+    with heard.open("wb") as file:
+        session.connection.pgconn.trace(file.fileno())
+        story.submit()
+        session.connection.pgconn.untrace()
+    said = [line.split("\t") for line in heard.read_text(errors="replace").splitlines() if line.count("\t") > 2]
+    said = [line for line in said if line[3] != "Flush"]  # the driver sends one behind the last sync
+    parts = [one[3] for one, following in pairwise([*said, ["", ""]]) if one[1] == "F" != following[1]]
+    assert parts, heard.read_text(errors="replace")
+    assert set(parts) == {"Sync"}
+    assert len(parts) <= MOST_PARTS
 
 
 @pytest.mark.parametrize("setting", [{"default_transaction_read_only": "on"}])

@@ -143,10 +143,10 @@ def _stored(
                 after=FaultPoint.SUBMIT_AFTER_COMMIT,
                 rings=store.work_bell,
                 early=once is None and _is_simple(some),
+                news=True,
             )
             if born_now is None:
                 return None
-            store.news_bell.ring()
             receipts += born_now
     except (StoreError, InvalidInput, KeyHeld) as error:
         if error.index is not None:

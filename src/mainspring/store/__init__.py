@@ -127,7 +127,7 @@ class Store:
         notices = Notices(engine, chance)
         return cls(engine, LogBook(lambda: engine), notices.bell("work"), notices.bell("news"), notices.close)
 
-    def write(
+    def write(  # noqa: PLR0913 - what may surround a commit
         self,
         work: Callable[[Transaction], T],
         *,
@@ -135,6 +135,7 @@ class Store:
         after: FaultPoint | None = None,
         rings: Bell | None = None,
         early: bool = False,
+        news: bool = False,
     ) -> T:
         """Run ``work`` in a write transaction; its value is returned once the commit is durable.
 
@@ -142,7 +143,7 @@ class Store:
         fault points around the commit. ``rings``: a bell for those who will write on hearing it. Where one writes at a
         time they wake up meanwhile and wait at the lock, so none comes too early; elsewhere it is rung behind the
         commit. ``early``: for short writes that nobody answers for before they are durable; others may build on them
-        while the disk still writes, and what these make durable includes it.
+        while the disk still writes, and what these make durable includes it. ``news``: behind it the news bell is rung.
         """
         inside = rings if self.engine.one_writer else None
 
@@ -157,11 +158,15 @@ class Store:
             if inside is not None and not early:
                 inside.ring()
 
-        value = self.engine.write(rung_first, before_commit=before_commit, early=early)
-        if rings is not None and not self.engine.one_writer:
-            rings.ring()
+        behind = None if rings is None or inside is not None else rings.behind(self.news_bell if news else None)
+        value = self.engine.write(rung_first, before_commit=before_commit, early=early, behind=behind)
+        told = behind is not None and behind.told
+        if rings is not None and inside is None:
+            rings.ring(told=told)
         if after is not None:
             faults.hit(after)
+        if news:
+            self.news_bell.ring(told=told)
         return value
 
     def within(self, borrowed: Borrowed, work: Callable[[Transaction], T]) -> T:

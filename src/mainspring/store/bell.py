@@ -37,6 +37,16 @@ class Listening(Protocol):
         ...
 
 
+class Behind(Protocol):
+    """Rings that the database itself tells, in the same breath as a commit. ``told``: it has."""
+
+    told: bool
+
+    def text(self) -> str | None:
+        """What to tell now; None where that has to wait, as others were told just before."""
+        ...
+
+
 class Bell(Protocol):
     """One kind of bell: ``work`` (something may be claimed or must be stopped) or ``news`` (something was recorded).
 
@@ -45,8 +55,12 @@ class Bell(Protocol):
 
     own: str
 
-    def ring(self, *, besides: str = "") -> None:
-        """Wake all listeners, but for the one of this name. Never fails."""
+    def ring(self, *, besides: str = "", told: bool = False) -> None:
+        """Wake all listeners, but for the one of this name; those elsewhere were ``told`` already. Never fails."""
+        ...
+
+    def behind(self, also: Bell | None = None) -> Behind | None:
+        """A ring, of that other bell as well, for the database to tell; None where it tells nobody."""
         ...
 
     def listen(self, name: str) -> Listening:

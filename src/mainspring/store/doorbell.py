@@ -38,7 +38,10 @@ class Doorbell:
         self._changed = 0
         self.own = ""
 
-    def ring(self, *, besides: str = "") -> None:
+    def behind(self, also: object = None) -> None:
+        """The database file tells nobody."""
+
+    def ring(self, *, besides: str = "", told: bool = False) -> None:
         """Wake all listeners, but for the one of this name. Never blocks and never fails."""
         for event in list(self._inside):
             event.set()

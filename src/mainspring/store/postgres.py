@@ -22,14 +22,15 @@ from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
 from mainspring.domain.borrowed import Borrowed
 from mainspring.errors import OutcomeUnknown, StoreBusy, StoreError
+from mainspring.store.bell import Behind
 from mainspring.store.debt import Debt
 from mainspring.store.postgres_drivers import driver_of
 from mainspring.store.postgres_errors import CONFLICTS, STALE, is_outage, store_error
 from mainspring.store.postgres_guest import within
 from mainspring.store.postgres_place import Place
-from mainspring.store.postgres_session import Session, Sessions, array
+from mainspring.store.postgres_session import Gathered, Session, Sessions, array
 from mainspring.store.postgres_time import ServerClock
-from mainspring.store.statements import Statement, formatted, statement
+from mainspring.store.statements import formatted, statement
 from mainspring.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -39,6 +40,9 @@ _BEGIN_READ = "begin isolation level repeatable read read only"
 _MOST_TRIES = 20
 _RACES = 2
 """How often a unique key that somebody else took first is looked for again: what finds, then inserts, finds it."""
+
+_LARGE = 30_000
+"""Characters of values; libpq keeps 64 KiB before it sends by itself."""
 
 _FIRST_PAUSE = Duration(5 * MILLISECOND)
 _LONGEST_PAUSE = Duration(500 * MILLISECOND)
@@ -69,7 +73,7 @@ class PostgresTransaction:
     __slots__ = ("_begun", "_connection", "_now", "_pipeline", "_space", "chance")
 
     def __init__(
-        self, engine: PostgresEngine, connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline, begun: _Begun
+        self, engine: PostgresEngine, connection: psycopg.Connection[Any], pipeline: Gathered, begun: _Begun
     ) -> None:
         self._connection = connection
         self._pipeline = pipeline
@@ -87,13 +91,11 @@ class PostgresTransaction:
 
     def rows(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
         """Run a statement by name and return all rows; ``:now`` and ``:space`` are bound by themselves."""
-        return self._answer(self._send(name, values), statement(name, "postgres"))
+        cursor = self._send(name, values)
+        return self._answer(cursor) if statement(name, "postgres").answers else []
 
-    def _answer(self, cursor: psycopg.Cursor[Any], asked: Statement) -> list[tuple[Any, ...]]:
-        """Wait for it, where there is one."""
-        if not asked.answers:
-            send_sync(self._connection, self._pipeline)
-            return []
+    def _answer(self, cursor: psycopg.Cursor[Any]) -> list[tuple[Any, ...]]:
+        """Wait for it."""
         self._pipeline.sync()
         return cursor.fetchall()
 
@@ -118,7 +120,11 @@ class PostgresTransaction:
             return []
         values = dict(zip(found.parameters, map(array, columns), strict=True))
         cursor = self._connection.execute(formatted(name), values)
-        return self._answer(cursor, found)
+        if found.answers:
+            return self._answer(cursor)
+        if sum(map(len, values.values())) > _LARGE:
+            self._pipeline.part()
+        return []
 
     def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order, for one wait; the rows of each."""
@@ -131,20 +137,10 @@ class PostgresTransaction:
         return [row[0] for row in self.rows("job/take_ids", count=count)]
 
 
-def send_sync(connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline) -> None:
-    """Send a sync and wait for nothing.
-
-    The server counts the time that a client idles in a transaction only behind one: whoever is stopped between two
-    statements would keep its locks for as long as it is stopped.
-    """
-    connection.pgconn.pipeline_sync()
-    pipeline.result_queue.append(None)
-
-
 class _Begun:
     """The answer to BEGIN, read when needed: start of the server, number of the transaction, the time."""
 
-    def __init__(self, cursor: psycopg.Cursor[Any], pipeline: psycopg.Pipeline, clock: ServerClock) -> None:
+    def __init__(self, cursor: psycopg.Cursor[Any], pipeline: Gathered, clock: ServerClock) -> None:
         self._cursor = cursor
         self._pipeline = pipeline
         self._clock = clock
@@ -219,6 +215,7 @@ class PostgresEngine:
         before_commit: Callable[[], None] | None = None,
         durable: bool = True,
         early: bool = False,  # nobody waits for our commit, as there is no one lock
+        behind: Behind | None = None,
     ) -> T:
         """Run ``work`` in a write transaction and return its value once the commit is durable.
 
@@ -230,7 +227,7 @@ class PostgresEngine:
             raise StoreError("A write can't begin inside another transaction.", remedy="Do it in the same one.")
         self._local.writing = True
         try:
-            return self._again(lambda: self._write(work, before_commit, durable=durable))
+            return self._again(lambda: self._write(work, before_commit, behind, durable=durable))
         finally:
             self._local.writing = False
 
@@ -239,8 +236,11 @@ class PostgresEngine:
         begin = "begin isolation level read committed read only" if latest else _BEGIN_READ
         return self._again(lambda: self._read(work, begin))
 
-    def _write(self, work: Work[T], before_commit: Callable[[], None] | None, *, durable: bool) -> T:
+    def _write(
+        self, work: Work[T], before_commit: Callable[[], None] | None, behind: Behind | None, *, durable: bool
+    ) -> T:
         done: list[tuple[tuple[str, str], T]] = []
+        ended: psycopg.Cursor[Any] | None = None
         with self.lent() as session:
             connection = session.connection
             try:
@@ -249,20 +249,27 @@ class PostgresEngine:
                     cursor = self._set_up(connection, "session/begin_write", durable=durable)
                     if durable:
                         connection.execute(formatted("event/announce"), {"space": self.place.space})
-                    send_sync(connection, pipeline)
                     begun = _Begun(cursor, pipeline, self._server_clock)
                     value = work(PostgresTransaction(self, connection, pipeline, begun))
                     if before_commit is not None:
                         before_commit()
                     done.append((begun.identity(), value))
                     ended = connection.execute("commit")
+                    told = None if behind is None or session.pooled else behind.text()
+                    if told is not None:
+                        pipeline.part()
+                        connection.execute(formatted("session/notify"), {"told": told})
+                if behind is not None:
+                    behind.told = told is not None
             except psycopg.Error as error:
-                if done and is_outage(error):
-                    raise _Unanswered(*done[0], error) from error
-                raise
+                if ended is None or ended.statusmessage is None:
+                    if done and is_outage(error):
+                        raise _Unanswered(*done[0], error) from error
+                    raise
+                # It is committed; only the hint was not told, and a thread tells it later.
             if ended.statusmessage != "COMMIT":
                 raise StoreError(f"{self.path} rolled a transaction back, as a statement in it had failed.")
-            return value
+            return done[0][1]
 
     def _read(self, work: Work[T], begin: str) -> T:
         with self.lent() as session:
@@ -298,6 +305,10 @@ class PostgresEngine:
         else:
             driver.when_committed(committed)
         return value
+
+    def monotonic(self) -> Duration:
+        """Time that never jumps, of this process."""
+        return self._server_clock.monotonic()
 
     def given_now(self) -> Instant | None:
         """The time that a test has set, if one has."""

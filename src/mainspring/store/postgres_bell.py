@@ -1,8 +1,9 @@
 """Doorbells over LISTEN and NOTIFY: the same hints as doorbell.py, for processes on any machines.
 
-A ring is a NOTIFY in a transaction of its own behind the commit that it tells of: at once for the first, then at most
-every 50 ms. One thread of a process listens, and rings the listeners inside it. A lost hint costs at most the polling
-interval; where no notification can come (behind a pooler, without ``listen_url``), polling does it all.
+A ring is a NOTIFY in a transaction of its own behind the commit that it tells of: at once for the first few, then at
+most every 50 ms. The writer sends it right behind its COMMIT where it may, else a thread tells it later. One thread of
+a process listens, and rings the listeners inside it. A lost hint costs at most the polling interval; where no
+notification can come (behind a pooler, without ``listen_url``), polling does it all.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import select
 import threading
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 
 import psycopg
@@ -23,6 +24,9 @@ from mainspring.store.postgres_session import Session, array
 from mainspring.store.statements import formatted
 
 APART = Duration(50 * MILLISECOND)
+BURST = 5
+"""Rings that are told at once after a while without any."""
+
 _LONGEST_PAUSE = Duration(5 * SECOND)
 _PATIENCE = 2.0
 """Seconds in which a notification of our own should come back."""
@@ -44,6 +48,7 @@ class Notices:
         self._name = chance.incarnation()  # so that nobody is woken by its own notification
         self._end = Ear({}, "")
         self._untold: set[str] = set()
+        self._pace = Pace(engine.monotonic)
         self._ringing = threading.Event()
         self._listener: threading.Thread | None = None
         self._teller: threading.Thread | None = None
@@ -131,9 +136,11 @@ class Notices:
 
     # --- ringing ----------------------------------------------------------------------------------------------
 
-    def ring(self, kind: str, besides: Container[str]) -> None:
+    def ring(self, kind: str, besides: Container[str], *, told: bool) -> None:
         """Wake the listeners here at once, and those elsewhere from a thread, which holds nobody up."""
         self.hear(kind, besides)
+        if told:
+            return
         with self._lock:
             self._untold.add(kind)
             if self._teller is None and not self._closed.is_set():
@@ -145,17 +152,27 @@ class Notices:
         while not self._closed.is_set():
             self._ringing.wait()
             self._ringing.clear()
+            while pause := self._pace.until_next():
+                if self._closed.wait(seconds(pause)):
+                    return  # whoever closes tells what is left
             self._tell_now()
-            self._closed.wait(seconds(APART))
 
     def _tell_now(self) -> None:
         """One notification for each kind that was rung since the last one. What can't be told, polling finds."""
         with self._lock:
             untold, self._untold = self._untold, set()
-        told = array([f"{self._engine.place.schema} {kind} {self._name}" for kind in sorted(untold)])
         if untold:
             with suppress(psycopg.Error, StoreError), self._engine.lent() as session:
-                session.connection.execute(formatted("session/notify"), {"told": told})
+                session.connection.execute(formatted("session/notify"), {"told": self.told(untold)})
+
+    def told(self, kinds: Iterable[str]) -> str:
+        """The payloads of a notification for these kinds."""
+        return array([f"{self._engine.place.schema} {kind} {self._name}" for kind in sorted(kinds)])
+
+    def may_tell(self) -> bool:
+        """Whether one may be told now; it counts as told."""
+        with self._lock:
+            return self._pace.take()
 
     def close(self) -> None:
         """Tell what is left to tell, and listen no more."""
@@ -170,6 +187,47 @@ class Notices:
             self._end.close()
 
 
+class Pace:
+    """How often others are told: BURST times at once, then every APART. Not thread-safe but for ``until_next``."""
+
+    def __init__(self, monotonic: Callable[[], Duration]) -> None:
+        self._monotonic = monotonic
+        self._full_at = monotonic()  # when nothing was told for so long that BURST rings may be told again
+
+    def _next(self) -> int:
+        return self._full_at - (BURST - 1) * APART - self._monotonic()
+
+    def until_next(self) -> Duration:
+        """How long to wait; 0 takes the place at once."""
+        wait = Duration(max(0, self._next()))
+        if not wait:
+            self.take()
+        return wait
+
+    def take(self) -> bool:
+        """Tell now, if that may be."""
+        if self._next() > 0:
+            return False
+        self._full_at = Duration(max(self._full_at, self._monotonic()) + APART)
+        return True
+
+
+class NoticeBehind:
+    """Rings for the server to tell, right behind a commit."""
+
+    def __init__(self, notices: Notices, kinds: Sequence[str]) -> None:
+        self._notices = notices
+        self._kinds = kinds
+        self._may: bool | None = None
+        self.told = False
+
+    def text(self) -> str | None:
+        """The payloads, where others may be told now. A commit that is tried again tells the same."""
+        if self._may is None:
+            self._may = self._notices.may_tell()
+        return self._notices.told(self._kinds) if self._may else None
+
+
 class NoticeBell:
     """One kind of bell, as doorbell.Doorbell is for SQLite."""
 
@@ -178,9 +236,18 @@ class NoticeBell:
         self._kind = kind
         self.own = ""
 
-    def ring(self, *, besides: str = "") -> None:
+    @property
+    def kind(self) -> str:
+        """What it rings for."""
+        return self._kind
+
+    def behind(self, also: object = None) -> NoticeBehind:
+        """A ring for the server to tell, of the other bell as well."""
+        return NoticeBehind(self._notices, [self._kind, also.kind] if isinstance(also, NoticeBell) else [self._kind])
+
+    def ring(self, *, besides: str = "", told: bool = False) -> None:
         """Wake all listeners, but for the one of this name. Never fails."""
-        self._notices.ring(self._kind, {besides, self.own})
+        self._notices.ring(self._kind, {besides, self.own}, told=told)
 
     def listen(self, name: str) -> Ear:
         """A new listener; ``name`` is unique (an incarnation)."""

@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 import msgspec
 import psycopg
+from psycopg.abc import PQGen
 from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.waiting import Ready, Wait
 
-from mainspring.clock import Duration, SystemClock, seconds
+from mainspring.clock import Clock, Duration, SystemClock, seconds
 from mainspring.errors import StoreBusy
 from mainspring.store.postgres_place import Place
 from mainspring.store.statements import formatted
@@ -41,13 +42,14 @@ class NoAnswer(psycopg.OperationalError):
 
 
 class Line(psycopg.Connection[Any]):
-    """A connection that waits for no answer longer than ``patience`` (None: for ever), nor for one to half a question.
+    """A connection on which nothing may stand still longer than ``patience`` (None: for ever), nor half a question.
 
     Where something that forwards has died or hangs, the kernel finds nothing wrong with the way to it. And behind a
     sync the driver (3.3) waits for the answer although a large question is not all sent, which then never comes.
     """
 
     patience: Duration | None = None
+    _moved = Duration(0)
 
     def wait(self, gen: Generator[Wait, Any, T], *how: Any, **more: Any) -> T:
         """As the driver waits, with an end."""
@@ -55,7 +57,7 @@ class Line(psycopg.Connection[Any]):
 
     def _bounded(self, gen: Generator[Wait, Any, T]) -> Generator[Wait, Any, T]:
         clock = SystemClock()
-        began = clock.monotonic()
+        self._moved = clock.monotonic()
         ready: Ready | int | None = None
         while True:
             try:
@@ -63,18 +65,21 @@ class Line(psycopg.Connection[Any]):
             except StopIteration as end:
                 value: T = end.value
                 return value
-            ready = yield from self._all_sent(wanted)
-            if not ready and self.patience is not None and clock.monotonic() - began > self.patience:
+            ready = yield from self._all_sent(wanted, clock)
+            if ready:
+                self._moved = clock.monotonic()
+            elif self.patience is not None and clock.monotonic() - self._moved > self.patience:
                 self.close()
                 raise NoAnswer(f"no answer within {seconds(self.patience):g} s")
 
-    def _all_sent(self, wanted: Wait) -> Generator[Wait, Any, Ready | int]:
+    def _all_sent(self, wanted: Wait, clock: Clock) -> Generator[Wait, Any, Ready | int]:
         """Wait as wanted, and send meanwhile what is still to be sent."""
         ready: Ready | int
         while wanted == Wait.R and self._unsent():
             ready = yield Wait.RW
             if ready & Ready.R or not ready:
                 return ready & Ready.R
+            self._moved = clock.monotonic()
         ready = yield wanted
         return ready
 
@@ -83,6 +88,26 @@ class Line(psycopg.Connection[Any]):
             return bool(self.pgconn.flush())
         except psycopg.Error:
             return False  # whoever reads on hears why
+
+
+class Gathered(psycopg.Pipeline):
+    """A pipeline that sends nothing before an answer is waited for: then everything at once, with one sync behind it.
+
+    The driver's own one sends each statement by itself, and each wakes the server. And the server counts the time that
+    a client idles in a transaction only behind a sync: whoever is stopped between two statements that were sent without
+    one would keep its locks for as long as it is stopped.
+    """
+
+    def _communicate_gen(self) -> PQGen[None]:
+        while self.command_queue:
+            self.command_queue.popleft()()
+        return
+        yield  # the driver expects a generator
+
+    def part(self) -> None:
+        """Send what has gathered, and wait for nothing: before it is so much that the driver sends some by itself."""
+        self.pgconn.pipeline_sync()
+        self.result_queue.append(None)
 
 
 class Session:
@@ -107,13 +132,14 @@ class Session:
             self.connection.prepare_threshold = 1
 
     @contextmanager
-    def pipeline(self) -> Iterator[psycopg.Pipeline]:
+    def pipeline(self) -> Iterator[Gathered]:
         """Send statements without waiting for each answer. The first error is the one that is raised."""
         failure: BaseException | None = None
         try:
-            with self.connection.pipeline() as pipeline:
+            self.connection._pipeline = gathered = Gathered(self.connection)  # noqa: SLF001 - which the next call takes
+            with self.connection.pipeline():
                 try:
-                    yield pipeline
+                    yield gathered
                 except BaseException as error:  # noqa: BLE001 - raised again below
                     failure = error  # the driver would write a line of log for what fails behind it
         except psycopg.Error:

@@ -24,6 +24,7 @@ from mainspring.chance import Chance
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
 from mainspring.domain.borrowed import Borrowed
 from mainspring.errors import InvalidOption, OutcomeUnknown, StoreError, StoreUnreachable
+from mainspring.store.bell import Behind
 from mainspring.store.debt import Debt
 from mainspring.store.sqlite_errors import not_text, translated
 from mainspring.store.sqlite_place import check_engine, check_place, make_durable
@@ -130,6 +131,7 @@ class SqliteEngine:
         before_commit: Callable[[], None] | None = None,
         durable: bool = True,
         early: bool = False,
+        behind: Behind | None = None,
     ) -> T:
         """Run ``work`` in a write transaction and return its value once the commit is durable.
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from mainspring.chance import Chance
 from mainspring.clock import Clock, Instant
 from mainspring.domain.borrowed import Borrowed
+from mainspring.store.bell import Behind
 from mainspring.store.debt import Debt
 
 T = TypeVar("T")
@@ -67,12 +68,14 @@ class Engine(Protocol):
         before_commit: Callable[[], None] | None = None,
         durable: bool = True,
         early: bool = False,
+        behind: Behind | None = None,
     ) -> T:
         """Run ``work`` in a write transaction and return its value once the commit is durable.
 
         ``work`` may run again when it met with others. ``durable`` false: a crash of the machine may lose the last
         moments. ``early``: others may see it and build on it while the disk still writes, where that is to their gain;
-        the answer waits all the same. Raises what ``work`` raised, with nothing changed, and the StoreError that fits.
+        the answer waits all the same. ``behind``: rings that the database may tell right behind the commit.
+        Raises what ``work`` raised, with nothing changed, and the StoreError that fits.
         """
         ...
 

@@ -178,7 +178,7 @@ class ActorStore(Store):
         self.logs = _MeddledLogs(shared.logs, meddler)
         self._meddler = meddler
 
-    def write(
+    def write(  # noqa: PLR0913
         self,
         work: Callable[[Transaction], T],
         *,
@@ -186,6 +186,7 @@ class ActorStore(Store):
         after: FaultPoint | None = None,
         rings: Bell | None = None,
         early: bool = False,
+        news: bool = False,
     ) -> T:
         self._meddler.before_write()
 
@@ -194,7 +195,7 @@ class ActorStore(Store):
             self._meddler.in_write()
             return value
 
-        return super().write(slowly, before=before, after=after, rings=rings, early=early)
+        return super().write(slowly, before=before, after=after, rings=rings, early=early, news=news)
 
     def read(self, work: Callable[[Transaction], T], *, latest: bool = False) -> T:
         self._meddler.before_read()

@@ -6,7 +6,8 @@ A job sees the platform through this desk only; runners hold no database URL.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import msgspec
 
@@ -25,7 +26,6 @@ from mainspring.domain.task import Catalog
 from mainspring.domain.timetable import Origin
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidInput, MainspringError, OutcomeUnknown
-from mainspring.store.debt import Debt
 
 _MOVING = frozenset({"submit", "cancel", "retry", "bulk", "start_run", "restart_run", "resume_run", "cancel_run"})
 
@@ -199,6 +199,18 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
         "backfills": (_Schedule, lambda client, body: client.backfills(body.name)),
         "ticks": (_Schedule, lambda client, body: client.ticks(body.name, cursor=body.cursor, limit=body.limit)),
     }
+
+
+class Debt(Protocol):
+    """What of the store the disk has still to get."""
+
+    def put_off(self) -> AbstractContextManager[None]:
+        """Inside, a submit does not wait for the disk."""
+        ...
+
+    def settle(self) -> None:
+        """Wait for the disk now. Raises OutcomeUnknown."""
+        ...
 
 
 class RequestDesk:

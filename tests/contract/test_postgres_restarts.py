@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock
+from mainspring.control.catalog import declare
+from mainspring.control.submit import submit
+from mainspring.domain.job import JobRequest
 from mainspring.errors import OutcomeUnknown, StoreError
 from mainspring.store import Store
 from mainspring.store import postgres as engine_module
@@ -20,6 +23,7 @@ from mainspring.store.postgres import Limits
 from tests import postgres
 from tests.contract.engines import asked
 from tests.contract.lost import note, store_with
+from tests.contract.stories import SHOP
 from tests.proxy import Proxy
 
 
@@ -132,3 +136,33 @@ def test_after_a_crash_a_number_that_nobody_has_is_known_not_to_be_committed(
         note(store, "ours")
         assert asked(store, "select document from policy order by id") == [("before",), ("ours",)]
         store.close()
+
+
+def test_an_early_submit_is_on_the_disk_when_it_is_answered_or_when_its_debt_is_settled(
+    own_server: postgres.Server, database: str
+) -> None:
+    """As far as the log of the server is on the disk, which it writes late of its own accord here."""
+    own_server.ask("alter system set wal_writer_delay = '10s'")
+    own_server.ask("select pg_reload_conf()")
+    store = Store.open(own_server.url(database))
+    declare(store, SHOP)
+
+    def end_of_log() -> str:
+        return str(own_server.ask("select pg_current_wal_insert_lsn()")[0][0])
+
+    def on_disk(begin: str) -> bool:
+        return bool(own_server.ask(f"select pg_current_wal_flush_lsn() > '{begin}'")[0][0])
+
+    begin = end_of_log()
+    submit(store, [JobRequest("shop.send")], actor="test")
+    assert on_disk(begin)
+    begin = end_of_log()
+    with store.debt.put_off():
+        submit(store, [JobRequest("shop.send")], actor="test")
+    assert store.debt.open
+    store.debt.settle()
+    assert not store.debt.open
+    assert on_disk(begin)
+    store.close()
+    own_server.ask("alter system reset wal_writer_delay")
+    own_server.ask("select pg_reload_conf()")

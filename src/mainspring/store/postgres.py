@@ -166,11 +166,16 @@ class _Begun:
 class _Unanswered(Exception):
     """The connection was lost between COMMIT and its answer. ``value``: what the work had returned."""
 
-    def __init__(self, identity: tuple[str, str], value: object, error: psycopg.Error) -> None:
+    def __init__(self, identity: tuple[str, str], value: object, error: psycopg.Error, *, early: bool) -> None:
         super().__init__(*identity)
+        self.early = early
         self.started, self.number = identity
         self.value = value
         self.error = error
+
+
+def _answered(cursor: psycopg.Cursor[Any] | None) -> bool:
+    return cursor is not None and cursor.statusmessage is not None
 
 
 class PostgresEngine:
@@ -203,7 +208,7 @@ class PostgresEngine:
         self._closed = False
         self._inherited = False
         self.sessions = Sessions(place, limits.answer)
-        self.debt = Debt(self.path, lambda: None)  # no commit is early here
+        self.debt = Debt(self.path, self._flush)
         _engines.add(self)
 
     # --- transactions -----------------------------------------------------------------------------------------
@@ -214,7 +219,7 @@ class PostgresEngine:
         *,
         before_commit: Callable[[], None] | None = None,
         durable: bool = True,
-        early: bool = False,  # nobody waits for our commit, as there is no one lock
+        early: bool = False,
         behind: Behind | None = None,
     ) -> T:
         """Run ``work`` in a write transaction and return its value once the commit is durable.
@@ -227,7 +232,7 @@ class PostgresEngine:
             raise StoreError("A write can't begin inside another transaction.", remedy="Do it in the same one.")
         self._local.writing = True
         try:
-            return self._again(lambda: self._write(work, before_commit, behind, durable=durable))
+            return self._again(lambda: self._write(work, before_commit, behind, durable=durable, early=early))
         finally:
             self._local.writing = False
 
@@ -237,16 +242,25 @@ class PostgresEngine:
         return self._again(lambda: self._read(work, begin))
 
     def _write(
-        self, work: Work[T], before_commit: Callable[[], None] | None, behind: Behind | None, *, durable: bool
+        self,
+        work: Work[T],
+        before_commit: Callable[[], None] | None,
+        behind: Behind | None,
+        *,
+        durable: bool,
+        early: bool,
     ) -> T:
+        """One try. ``early``: COMMIT, and then the wait for the disk, as that of a claim meanwhile includes ours."""
         done: list[tuple[tuple[str, str], T]] = []
         ended: psycopg.Cursor[Any] | None = None
+        last: psycopg.Cursor[Any] | None = None
         with self.lent() as session:
             connection = session.connection
+            early = early and durable and session.may_flush and not session.pooled
             try:
                 with session.pipeline() as pipeline:
                     connection.execute("begin")
-                    cursor = self._set_up(connection, "session/begin_write", durable=durable)
+                    cursor = self._set_up(connection, "session/begin_write", durable=durable and not early)
                     if durable:
                         connection.execute(formatted("event/announce"), {"space": self.place.space})
                     begun = _Begun(cursor, pipeline, self._server_clock)
@@ -254,22 +268,43 @@ class PostgresEngine:
                     if before_commit is not None:
                         before_commit()
                     done.append((begun.identity(), value))
-                    ended = connection.execute("commit")
-                    told = None if behind is None or session.pooled else behind.text()
-                    if told is not None:
-                        pipeline.part()
-                        connection.execute(formatted("session/notify"), {"told": told})
+                    ended, last, told = self._end(session, pipeline, behind, early=early)
                 if behind is not None:
-                    behind.told = told is not None
+                    behind.told = told
             except psycopg.Error as error:
-                if ended is None or ended.statusmessage is None:
-                    if done and is_outage(error):
-                        raise _Unanswered(*done[0], error) from error
+                if not _answered(last):
+                    if done and (is_outage(error) or _answered(ended)):
+                        raise _Unanswered(*done[0], error, early=early) from error
                     raise
                 # It is committed; only the hint was not told, and a thread tells it later.
-            if ended.statusmessage != "COMMIT":
+            if ended is None or ended.statusmessage != "COMMIT":
                 raise StoreError(f"{self.path} rolled a transaction back, as a statement in it had failed.")
             return done[0][1]
+
+    def _end(
+        self, session: Session, pipeline: Gathered, behind: Behind | None, *, early: bool
+    ) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any], bool]:
+        """Send COMMIT and what follows; its cursor, that of the last that must be answered, and whether rings went."""
+        connection = session.connection
+        last = ended = connection.execute("commit")
+        rings = None if behind is None or session.pooled else behind.text()
+        if rings is not None:
+            pipeline.part()
+            connection.execute(formatted("session/notify"), {"told": rings})
+        if early and self.debt.taken_on:
+            self.debt.open = True
+        elif early:
+            pipeline.part()
+            last = connection.execute(formatted("session/flush"))
+        return ended, last, rings is not None
+
+    def _flush(self) -> None:
+        """Wait until all that was committed is on the disk. Raises OutcomeUnknown when that can't be told."""
+        try:
+            with self.lent() as session:
+                session.connection.execute(formatted("session/flush"))
+        except (psycopg.Error, StoreBusy) as error:
+            raise OutcomeUnknown(self.path) from error
 
     def _read(self, work: Work[T], begin: str) -> T:
         with self.lent() as session:
@@ -353,6 +388,8 @@ class PostgresEngine:
             except _Unanswered as lost:
                 self.sessions.forget_idle()
                 if self._was_committed(lost):
+                    if lost.early:
+                        self._flush()
                     return lost.value  # type: ignore[return-value]
                 error = lost.error
             except psycopg.errors.UniqueViolation as violation:

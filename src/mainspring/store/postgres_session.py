@@ -111,9 +111,12 @@ class Gathered(psycopg.Pipeline):
 
 
 class Session:
-    """One connection. ``pooled``: a pooler stands between, so nothing may be kept on it."""
+    """One connection. ``pooled``: a pooler stands between, so nothing may be kept on it.
 
-    __slots__ = ("connection", "pooled", "server", "version")
+    ``may_flush``: whether ``session/flush`` works there.
+    """
+
+    __slots__ = ("connection", "may_flush", "pooled", "server", "version")
 
     def __init__(self, conninfo: str, patience: Duration | None) -> None:
         wanted = psycopg.conninfo.conninfo_to_dict(conninfo)
@@ -122,7 +125,9 @@ class Session:
         self.connection.patience = patience
         self.connection.adapters.register_dumper(int, Int8BinaryDumper)
         try:
-            pid, self.version, self.server = self.connection.execute(formatted("session/identity")).fetchall()[0]
+            pid, self.version, self.server, self.may_flush = self.connection.execute(
+                formatted("session/identity")
+            ).fetchall()[0]
         except BaseException:
             self.close()
             raise

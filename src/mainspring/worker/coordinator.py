@@ -151,6 +151,8 @@ class Coordinator:
             self._carry_out(dispatch.salvage())
             return dispatch.done
         self._backoff = _BACKOFF_FIRST
+        if out.starts:
+            self._store.debt.paid()  # their claims are on the disk, and what was committed before them
         self._desk.give(self._put)
         self._carry_out(out)
         soon = [STARTS_FIRST] if self._untold else []

@@ -55,7 +55,7 @@ class Rrule:
 
         begins = _EPOCH + timedelta(seconds=self.place.wall(self.start or Instant(0)))
         try:
-            rule = rrulestr(self.rule, dtstart=begins, ignoretz=True)
+            rule: Any = rrulestr(self.rule, dtstart=begins, ignoretz=True)  # one rule: _parts takes no more
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise _wrong(self.rule, str(error)) from error
         # The same weekdays and leap years come back within 28 years; there dateutil meets the end of its calendar soon.

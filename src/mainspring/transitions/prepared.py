@@ -93,6 +93,8 @@ def prepare(request: JobRequest, declared: Declared, *, whole: bool = True) -> P
     """
     task = declared.task
     params = checked_params(request.params, declared, whole=whole)
+    if request.delay is not None and request.run_at is not None:
+        raise InvalidOption("delay and run_at were both given.", remedy="Give one of them.", field="run_at")
     queue = task.queue if request.queue is None else checked_name(request.queue, "Queue", field="queue")
     return Prepared(
         declaration=declared.text,

@@ -72,7 +72,7 @@ def test_every_outcome_is_as_expected_and_stay_keeps_the_platform_up(folder: Pat
     demo = start(folder, "--stay")
     assert wait_until(lambda: "Ctrl-C drains and stops it." in said(folder), within=100), said(folder)
     text = said(folder)
-    assert "11 of 11 outcomes as expected, and the platform stays up." in text
+    assert "12 of 12 outcomes as expected, and the platform stays up." in text
     for title in ("1  Two workers, and a backup that is verified (System 2)", "(XE001)", "jobs done: 0 of"):
         assert title in text, "what a newcomer reads first is in plain words"
     table = text.partition("What happened")[2]
@@ -83,7 +83,8 @@ def test_every_outcome_is_as_expected_and_stay_keeps_the_platform_up(folder: Pat
         "cleanup": "failed: empty payload",
         "selfkill": "crashed: its process was killed by SIGKILL",
         "(asking for job 999)": "the answer is: unknown job 999",
-        "flaky": "3: failed x2, succeeded",
+        "run of pipeline": "attempts: A 2, B 3, C 2, D 1",
+        "run of traffic": "1,500 requests",
         "read_sources": "crash: killed -9 worker alpha; all",
         "summary": "counted again",
     }.items():
@@ -92,6 +93,7 @@ def test_every_outcome_is_as_expected_and_stay_keeps_the_platform_up(folder: Pat
     (home,) = folder.glob("mainspring-demo-*")
     assert f"sqlite:///{home}/mainspring.db" in text
     assert (home / "report.json").stat().st_size > 10_000
+    assert (home / "traffic" / "report.svg").read_text().count("<rect") == 24
     (address,) = re.findall(r"REST +(http://\S+)/api/v1/jobs", text)
     with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:
         assert answer.status == 200
@@ -106,7 +108,7 @@ def test_what_differs_is_named_and_the_exit_status_says_so(folder: Path) -> None
     demo = start(folder, PATH=str(bare))
     assert demo.wait(100) == 1, said(folder)
     text = said(folder)
-    assert "9 of 11 outcomes as expected." in text
+    assert "10 of 12 outcomes as expected." in text
     assert re.search(r"job 1 backup: dead after failed, .*tar", text), text
 
 

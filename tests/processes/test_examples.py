@@ -20,6 +20,14 @@ PROMISED = {
         "it ran on ",
         "the archive holds all 202 files, with the same SHA-256 each",
     ],
+    "pipeline.py": [
+        "run 1 of pipeline: succeeded",
+        "attempts, as the seed has it: A 2, B 3, C 2, D 1",
+        "D began when B and C had succeeded",
+        "B was tried again after 50 and 100 ms, with jitter",
+        "a B that never works is dead after 3 attempts, and D never began: ",
+        "mainspring run-show ",
+    ],
     "xe001.py": [
         "backup succeeded",
         "cleanup succeeded",

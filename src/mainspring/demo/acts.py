@@ -15,6 +15,7 @@ from typing import Any
 
 from mainspring.clock import MILLISECOND, SECOND, Duration
 from mainspring.demo import work
+from mainspring.demo.dags import pipeline, traffic
 from mainspring.demo.screen import Row, Screen
 from mainspring.demo.stage import LEASE, SWEEP, Stage
 from mainspring.domain.attempt import Attempt
@@ -77,16 +78,6 @@ def payloads(stage: Stage, screen: Screen) -> list[Row]:
         _row(after, State.SUCCEEDED, Outcome.SUCCEEDED, shows="the worker went on with the next job"),
     ]
     return _shown(screen, [*rows, _unknown()])
-
-
-def retries(stage: Stage, screen: Screen) -> list[Row]:
-    """A task that fails twice is tried again with backoff."""
-    screen.title("3  A task that fails at first is tried again")
-    job = work.flaky.submit()
-    stage.until("the end of the flaky job", lambda: job.refresh().done)
-    shows = "failed twice, waited 0.2 s and 0.4 s (with jitter), then succeeded"
-    outcomes = (Outcome.FAILED, Outcome.FAILED, Outcome.SUCCEEDED)
-    return _shown(screen, [_row(job, State.SUCCEEDED, *outcomes, shows=shows)])
 
 
 def survey(stage: Stage, screen: Screen) -> list[Row]:
@@ -246,4 +237,4 @@ def _modules(spare: Path) -> tuple[Path, list[str]]:
     return spare, names
 
 
-ACTS: tuple[Callable[[Stage, Screen], list[Row]], ...] = (two_workers, payloads, retries, survey)
+ACTS: tuple[Callable[[Stage, Screen], list[Row]], ...] = (two_workers, payloads, pipeline, survey, traffic)

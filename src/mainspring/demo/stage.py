@@ -23,7 +23,7 @@ from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, duration_text
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.process import die_with_parent
 
-APP = "mainspring.demo.work:app"
+APP = "mainspring.demo.traffic:app"
 LEASE, SWEEP = "2s", "1s"
 _START = Duration(30 * SECOND)
 _END = Duration(20 * SECOND)

@@ -62,6 +62,7 @@ def _tell_places(stage: Stage, screen: Screen, *, stay: bool) -> None:
             ("results", f"{command} jobs --db {stage.url}"),
             ("logs", f"{command} logs ID --db {stage.url}"),
             ("report", str(stage.folder / "report.json")),
+            ("chart", str(stage.folder / "traffic" / "report.svg")),
             ("platform's log", str(stage.log)),
             ("REST", api if stay else f"{api}, while `{command} demo --stay` runs"),
             ("web page", "comes with a later version"),

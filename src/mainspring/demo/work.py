@@ -1,4 +1,4 @@
-"""The app of the demo: what a user's own app.py might hold. Workers load it as ``--app mainspring.demo.work:app``."""
+"""The app of the demo: what a user's own app.py might hold. Workers load it by traffic.py, which adds to it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 from mainspring.domain.retry import Retry
 from mainspring.sdk.app import Mainspring
 from mainspring.sdk.context import Context
+from mainspring.sdk.workflow import Node, Workflow
 
 app = Mainspring("demo")
 once = Retry(max_attempts=1)
@@ -54,12 +55,33 @@ def selfkill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@app.task(retry=Retry(max_attempts=4, delay="200ms", factor=2, jitter=0.2))
-async def flaky(ctx: Context) -> str:
-    """Fail twice, then succeed."""
-    if ctx.attempt < 3:
+@app.task(retry=Retry(max_attempts=8, delay="100ms", factor=2, max_delay="1s", jitter=0.2))
+async def unsteady(step: str, seed: int, ctx: Context) -> str:
+    """Fail at random, by a seed: the same each time that it is asked."""
+    if hashlib.sha256(f"{seed} {step} {ctx.attempt}".encode()).digest()[0] % 2:
         raise ConnectionError(f"attempt {ctx.attempt}: the other side is not ready yet")
-    return f"worked at attempt {ctx.attempt}"
+    return f"{step} worked at attempt {ctx.attempt}"
+
+
+@app.task
+def join(parts: list[str]) -> str:
+    """What both have said."""
+    return " and ".join(parts)
+
+
+_seed = {"seed": {"$param": "seed"}}
+pipeline = app.add(
+    Workflow(
+        "pipeline",
+        nodes=[
+            Node("A", task="unsteady", params={"step": "A", **_seed}),
+            Node("B", task="unsteady", needs=["A"], params={"step": "B", **_seed}),
+            Node("C", task="unsteady", needs=["A"], params={"step": "C", **_seed}),
+            Node("D", task="join", params={"parts": [{"$node": "B"}, {"$node": "C"}]}),
+        ],
+        parameters={"seed": int},
+    )
+)
 
 
 @app.task

@@ -31,6 +31,11 @@ def test_a_workflow_is_stored_run_and_shown(server: Serving) -> None:
     ]
     job = server.http.get(f"{API}/jobs/{nodes[0]['jobs'][0]}").json()
     assert (job["run"], job["node"]) == (found["id"], "A")
+    told = server.http.get(f"{run}/events").json()["items"]
+    assert [(one["node"], one["cause"], one["to"]) for one in told] == [
+        (None, "start", "pending"),
+        ("A", "submit", "queued"),
+    ]
     assert server.http.get(f"{run}/graph").json()["edges"] == [["A", "B"]]
     assert [one["id"] for one in server.http.get(f"{API}/runs?workflow=pair").json()["items"]] == [found["id"]]
 

@@ -16,6 +16,7 @@ from mainspring.clock import DAY, MILLISECOND, SECOND, Duration, SystemClock
 from mainspring.control import read
 from mainspring.control.catalog import declare
 from mainspring.domain.job import JobRequest
+from mainspring.domain.joins import RunState
 from mainspring.domain.logline import LogChunk
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import WorkerState
@@ -27,6 +28,7 @@ from mainspring.store.relocate import abandon, move, standing
 from mainspring.store.shelf import NOT_MOVED
 from tests import postgres
 from tests.contract.engines import Bench, PostgresBench, SqliteBench, asked
+from tests.contract.run_stories import Runs, node
 from tests.contract.stories import SHOP, Story, app_of, task
 
 
@@ -130,6 +132,17 @@ def test_everything_arrives_as_it_was_and_comes_back(story: Story, bench: Bench,
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_life_goes_on_at_the_target_with_new_numbers(story: Story, bench: Bench, ends: Ends, engine: str) -> None:
+    begun = Runs(story)
+    names = [f"n{number}" for number in range(3)]
+    send = {"task": "shop.send"}
+    run = begun.start(
+        *(node(name, **send) for name in names),
+        node("last", *names, **send),
+        node("each", "n2", map=[1, 2, 3], **send),
+        parallel=2,
+    )
+    begun.errands()
+    begun.end("n0")
     lived(story)
     there = ends.empty(engine)
     last_job = story.store.read(lambda tx: tx.rows("audit/jobs"))[-1][0]
@@ -147,6 +160,11 @@ def test_life_goes_on_at_the_target_with_new_numbers(story: Story, bench: Bench,
     events = read.history(store, after=cursor, job=None, kinds=(), limit=99)
     assert [event.job for event in events] == [job] * len(events) != []
     assert new.state(job) is State.SUCCEEDED
+    goes_on = Runs(new)
+    for name in ("n1", "n2", "each[0]", "last", "each[1]", "each[2]"):
+        assert {one.name for one in check(store) if one.level is Level.FAULT} == set()
+        goes_on.end(name)
+    assert goes_on.run(run).state is RunState.SUCCEEDED
     assert {one.name for one in check(store) if one.level is Level.FAULT} == set()
     store.close()
 

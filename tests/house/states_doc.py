@@ -1,4 +1,4 @@
-"""The drawing and the table of states in docs/concepts.md, made from the one table in domain/states.py.
+"""Drawings and tables of states in docs/concepts.md, of jobs and of nodes, made from the tables of the code.
 
 Run as a module (``python -m tests.house.states_doc``) it renews the page; test_states_doc.py compares.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mainspring.domain.joins import NodeState
+from mainspring.domain.node_states import NODE_FINAL, NODE_TABLE
 from mainspring.domain.states import FINAL, PLACE, TABLE, State
 from tests.house.tree import ROOT
 
@@ -44,7 +46,27 @@ def places() -> str:
     return "\n".join(["| place | holds the states |", "|---|---|", *lines])
 
 
-PARTS = {"drawing": drawing, "table": table, "places": places}
+def drawing_of_nodes() -> str:
+    """All moves of a node."""
+    lines = [f"    {_OUTSIDE} --> {NodeState.WAITING}: start"]
+    lines += [f"    {row.source} --> {row.target}: {row.cause}" for row in NODE_TABLE]
+    lines += [f"    {state} --> {_OUTSIDE}" for state in NodeState if state in NODE_FINAL]
+    return "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```"])
+
+
+def table_of_nodes() -> str:
+    """All moves of a node with their sentences."""
+    lines = [f"| {row.source} | {row.cause} | {row.target} | {row.sentence} |" for row in NODE_TABLE]
+    return "\n".join(["| from | cause | to | because |", "|---|---|---|---|", *lines])
+
+
+PARTS = {
+    "drawing": drawing,
+    "table": table,
+    "places": places,
+    "drawing of nodes": drawing_of_nodes,
+    "table of nodes": table_of_nodes,
+}
 
 
 def renewed(text: str) -> str:

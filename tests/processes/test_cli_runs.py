@@ -73,7 +73,10 @@ def test_what_can_not_be_run_is_refused(cli: CommandLine) -> None:
 def test_a_run_is_written_out_as_lines_and_as_pictures(cli: CommandLine) -> None:
     number = str(cli("run", "daily.yaml", "day=monday", "--json").answer["id"])
     lines = [json.loads(line) for line in cli("export", "run", number).out.splitlines()]
-    assert (str(lines[0]["id"]), [one["name"] for one in lines[1:]]) == (number, ["raw", "load"])
+    assert (str(lines[0]["id"]), [one["name"] for one in lines[1:3]]) == (number, ["raw", "load"])
+    assert [(one["node"], one["to"]) for one in lines[3:]] == [(None, "pending"), ("raw", "queued")]
+    assert [one["seq"] for one in cli("events", "--run", number, "--json").answer] == [one["seq"] for one in lines[3:]]
+    assert "node raw (job" in cli("events", "--run", number).out
     assert ":::active" in cli("export", "run", number, "--format", "mermaid").out
     assert cli("export", "run", number, "--format", "dot").out.startswith(f'digraph "run {number}: daily (running)"')
     assert cli("export", "run", number, "--format", "svg").out.startswith("<svg")

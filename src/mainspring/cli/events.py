@@ -1,4 +1,4 @@
-"""``mainspring events``: what happened to jobs, in order."""
+"""``mainspring events``: what happened to jobs, or in a run, in order."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mainspring.cli import follow, looks, show
 from mainspring.cli.access import Access, option
 from mainspring.cli.job import number
 from mainspring.client import Client
+from mainspring.client.run_wire import run_event_wire
 from mainspring.client.wire import event_wire
 from mainspring.clock import SECOND, Duration
 from mainspring.domain.event import Event
@@ -17,6 +18,7 @@ from mainspring.domain.event import Event
 def events(  # noqa: PLR0913 - the filters of the list
     *,
     job: Annotated[str | None, option("Only those of this job.", "ID")] = None,
+    run: Annotated[int | None, option("Only those of this run, of its nodes and of their jobs.", "ID")] = None,
     kind: Annotated[
         tuple[str, ...], option("Only these: names of states or causes; may be given several times.", "KIND")
     ] = (),
@@ -27,6 +29,8 @@ def events(  # noqa: PLR0913 - the filters of the list
 ) -> int:
     """Show what happened to jobs, oldest first. In JSON an array, or with -f one document a line."""
     with access.client() as client:
+        if run is not None:
+            return _of_run(client, run, after or 0, limit, as_json=access.json)
         of_job = None if job is None else number(job)
         if after is None:
             after = 0 if of_job is not None else max(0, client.last_event() - limit)
@@ -40,6 +44,18 @@ def events(  # noqa: PLR0913 - the filters of the list
             show.line(_line(event))
         if not found:
             show.line("No events.")
+    return 0
+
+
+def _of_run(client: Client, run: int, after: int, limit: int, *, as_json: bool) -> int:
+    found = client.run_events(run, after=after, limit=limit)
+    if as_json:
+        show.as_json([run_event_wire(event) for event in found])
+        return 0
+    for event in found:
+        what = f"node {event.node}" if event.node else f"run {event.run}"
+        job = f" (job {event.job})" if event.job else ""
+        show.line(looks.one_line(f"{looks.time_of_day(event.at)} {what}{job}: {event.cause}, now {event.target}"))
     return 0
 
 

@@ -9,9 +9,9 @@ from cyclopts import Parameter
 from mainspring.cli import access as of
 from mainspring.cli import show
 from mainspring.cli.access import Access, option
-from mainspring.cli.runs import every_node, seen_of
+from mainspring.cli.runs import every_event, every_node, seen_of
 from mainspring.client import database
-from mainspring.client.run_wire import node_wire, run_wire
+from mainspring.client.run_wire import node_wire, run_event_wire, run_wire
 from mainspring.clock import SystemClock
 from mainspring.domain.pictures.diagram import dot, mermaid
 from mainspring.domain.pictures.gantt import gantt
@@ -37,7 +37,7 @@ def export(
 ) -> int:
     """Write out all jobs by id, each with its attempts, all events by seq, or all ticks of schedules, as they are now.
 
-    Or one run: itself, then its nodes in the order of the definition; or a picture of it.
+    Or one run: itself, its nodes in the order of the definition, its events by seq; or a picture of it.
     """
     if what == "run":
         return _run(number, format_, access)
@@ -59,10 +59,13 @@ def _run(number: int | None, format_: Format, access: Access) -> int:
     with access.client() as client:
         run = client.run(number)
         nodes = every_node(client, number)
+        events = every_event(client, number) if format_ == "jsonl" else []
     if format_ == "jsonl":
         _line(run_wire(run))
         for node in nodes:
             _line(node_wire(node))
+        for event in events:
+            _line(run_event_wire(event))
         return 0
     seen = [seen_of(node) for node in nodes]
     title = f"run {run.id}: {run.workflow} ({run.state})"

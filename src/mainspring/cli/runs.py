@@ -16,7 +16,7 @@ from mainspring.clock import SECOND, Duration, SystemClock, length_text
 from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.layered import layered
 from mainspring.domain.pictures.seen import Seen
-from mainspring.domain.run import Replay, Run, RunFilter, RunNode, RunRequest
+from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, RunRequest
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidInput
 from mainspring.importers import written
@@ -185,6 +185,14 @@ def every_node(client: Client, number: int) -> list[RunNode]:
     """The nodes of a run, in the order of its definition."""
     found: list[RunNode] = []
     while page := client.run_nodes(number, after=found[-1].number if found else 0, limit=_PAGE):
+        found += page
+    return found
+
+
+def every_event(client: Client, number: int) -> list[RunEvent]:
+    """What happened in a run, oldest first."""
+    found: list[RunEvent] = []
+    while page := client.run_events(number, after=found[-1].seq if found else 0, limit=_PAGE):
         found += page
     return found
 

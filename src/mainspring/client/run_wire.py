@@ -8,7 +8,7 @@ import msgspec
 
 from mainspring.client.wire import failure_wire, made_by_wire
 from mainspring.clock import Instant, instant_text
-from mainspring.domain.run import Replay, Run, RunNode, WorkflowShown
+from mainspring.domain.run import Replay, Run, RunEvent, RunNode, WorkflowShown
 
 
 def workflow_wire(shown: WorkflowShown) -> dict[str, Any]:
@@ -70,6 +70,23 @@ def node_wire(node: RunNode) -> dict[str, Any]:
         "started_at": _time(node.started_at),
         "finished_at": _time(node.finished_at),
         "error": failure_wire(node.error),
+    }
+
+
+def run_event_wire(event: RunEvent) -> dict[str, Any]:
+    """Something that happened in a run; ``job`` null: to a node without one; ``node`` null: to the run itself."""
+    return {
+        "seq": event.seq,
+        "run": event.run,
+        "node": event.node,
+        "job": event.job or None,
+        "at": instant_text(event.at),
+        "cause": event.cause,
+        "from": event.source,
+        "to": event.target,
+        "attempt": event.attempt or None,
+        "actor": event.actor,
+        "detail": event.detail,
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from mainspring.client.operating import OperatingClient
-from mainspring.client.run_wire import node_wire, replay_wire, run_wire, workflow_wire
+from mainspring.client.run_wire import node_wire, replay_wire, run_event_wire, run_wire, workflow_wire
 from mainspring.domain.graph import compiled
 from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.seen import of_graph
@@ -75,6 +75,7 @@ class RunRoutes:
             ),
             Entry("GET", _RUN, Access.READ, self.one, gives("Run")),
             Entry("GET", f"{_RUN}/nodes", Access.READ, self.nodes, gives(Page("RunNode")), ("cursor", "limit")),
+            Entry("GET", f"{_RUN}/events", Access.READ, self.events, gives(Page("RunEvent")), ("cursor", "limit")),
             Entry("GET", f"{_RUN}/graph", Access.READ, self.graph, gives("RunGraph")),
             Entry("POST", f"{_RUN}/cancel", Access.ACT, self.cancel, gives("Run")),
             Entry("POST", f"{_RUN}/resume", Access.ACT, self.resume, gives("Replay", body="Resume", status=201)),
@@ -128,6 +129,13 @@ class RunRoutes:
         found = self._client.run_nodes(_number(asked), after=asked.whole("cursor", 0, 0, 2**53), limit=limit)
         after = str(found[-1].number) if len(found) == limit else None
         return Answer(200, {"items": [node_wire(node) for node in found], "next": after})
+
+    def events(self, asked: Asked) -> Answer:
+        """What happened in it, to its nodes and to their jobs, oldest first."""
+        limit = asked.whole("limit", 1000, 1, 1000)
+        found = self._client.run_events(_number(asked), after=asked.whole("cursor", 0, 0, 2**53), limit=limit)
+        after = str(found[-1].seq) if len(found) == limit else None
+        return Answer(200, {"items": [run_event_wire(event) for event in found], "next": after})
 
     def graph(self, asked: Asked) -> Answer:
         """The definition that it keeps, and which node needs which."""

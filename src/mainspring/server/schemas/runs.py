@@ -104,6 +104,21 @@ SCHEMAS = {
             "error": maybe(named("Failure")),
         }
     ),
+    "RunEvent": record(
+        {
+            "seq": whole(90211),
+            "run": whole(377),
+            "node": maybe(text("load")),
+            "job": maybe(whole(10482)),
+            "at": MOMENT,
+            "cause": text("go"),
+            "from": text("waiting"),
+            "to": text("active"),
+            "attempt": maybe(whole(1)),
+            "actor": text("worker:7"),
+            "detail": maybe(OBJECT),
+        }
+    ),
     "RunGraph": record(
         {
             "definition": _DEFINITION,

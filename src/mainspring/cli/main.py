@@ -138,7 +138,6 @@ COMMANDS = {command.name: command for _, commands in GROUPS for command in comma
 
 LATER = frozenset(
     {
-        "resume",
         "config",
         "publish",
         "users",

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from mainspring.cli import access as of
 from mainspring.cli import looks, show, values
 from mainspring.cli.access import Access, option
-from mainspring.client.schedule_wire import filling_wire, plan_fields, schedule_wire, tick_wire
+from mainspring.client.schedule_wire import filling_wire, schedule_wire, tick_wire
 from mainspring.clock import Instant, SystemClock, instant, instant_text
 from mainspring.domain import plan as plans
 from mainspring.domain.backfill import BackfillRequest
@@ -133,7 +133,7 @@ def add(  # noqa: PLR0913 - the groups of its options
             raise InvalidOption(
                 "Nothing says when it fires.", remedy="Give --cron, --every, --at or --rrule.", field="cron"
             )
-        found = client.put_schedule(name, plans.read(plan_fields(fields)), Origin.CLI)
+        found = client.put_schedule(name, plans.read(plans.plan_fields(fields)), Origin.CLI)
     return _tell(found, access)
 
 
@@ -203,7 +203,7 @@ def set_(
     given = values.pairs(words, "field=value")
     if not given:
         raise InvalidOption("Nothing was given to set.", remedy="Give field=value, such as overlap=allow.")
-    fields = plan_fields({field: _value(field, text) for field, text in given.items()})
+    fields = plans.plan_fields({field: _value(field, text) for field, text in given.items()})
     return _changed(access, lambda client: client.change_schedule(name, fields))
 
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from mainspring.clock import Instant, instant_text
 from mainspring.domain import plan as plans
 from mainspring.domain.timetable import Backfill, Filling, Schedule, Tick
-from mainspring.errors import InvalidOption
-
-RECURRENCE = ("cron", "every", "at", "rrule", "tz", "gap", "repeat", "days", "start", "end", "except")
-"""Fields of a recurrence; they stand beside those of the plan where people write a schedule."""
 
 
 def schedule_wire(schedule: Schedule) -> dict[str, Any]:
@@ -86,20 +81,6 @@ def filling_wire(filling: Filling) -> dict[str, Any]:
         "ticks": [instant_text(tick) for tick in filling.ticks],
         "backfill": None if filling.backfill is None else backfill_wire(filling.backfill),
     }
-
-
-def plan_fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields as people write them, those of the recurrence beside the others, as a plan has them.
-
-    Raises InvalidOption for fields of a recurrence with none of its rules.
-    """
-    recurrence = {name: given[name] for name in RECURRENCE if given.get(name) is not None}
-    rest = {name: value for name, value in given.items() if name not in RECURRENCE}
-    if not recurrence:
-        return rest
-    if "recurrence" in rest:
-        raise InvalidOption("recurrence stands beside fields of one.", remedy="Give it once.", field="recurrence")
-    return rest | {"recurrence": recurrence}
 
 
 def _time(moment: Instant | None) -> str | None:

@@ -66,6 +66,9 @@ class DeclaredSchedule(msgspec.Struct, frozen=True):
 
 
 FIELDS = Plan.__struct_fields__
+RECURRENCE = ("cron", "every", "at", "rrule", "tz", "gap", "repeat", "days", "start", "end", "except")
+"""Fields of a recurrence; they stand beside those of the plan where people write a schedule."""
+
 OF_JOBS = ("queue", "priority", "retry", "timeout", "expires", "meta")
 """Fields that a schedule of runs can't have."""
 
@@ -129,6 +132,31 @@ def read(given: Mapping[str, Any]) -> Plan:
             remedy=f"A schedule may have: {', '.join(FIELDS)}.",
             field=name,
         ) from error
+
+
+def plan_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields as people write them, those of the recurrence beside the others, as a plan has them.
+
+    Raises InvalidOption for fields of a recurrence with none of its rules.
+    """
+    recurrence = {name: given[name] for name in RECURRENCE if given.get(name) is not None}
+    rest = {name: value for name, value in given.items() if name not in RECURRENCE}
+    if not recurrence:
+        return rest
+    if "recurrence" in rest:
+        raise InvalidOption("recurrence stands beside fields of one.", remedy="Give it once.", field="recurrence")
+    return rest | {"recurrence": recurrence}
+
+
+def known_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """The same, if a schedule has all of these fields. Raises InvalidOption."""
+    for name in fields:
+        if name not in FIELDS:
+            known = [field for field in (*FIELDS, *RECURRENCE) if field != "recurrence"]
+            raise InvalidOption(
+                f"A schedule has no field {name[:80]!r}.", remedy=f"It may have: {', '.join(known)}.", field=name[:80]
+            )
+    return fields
 
 
 def checked(plan: Plan) -> Plan:

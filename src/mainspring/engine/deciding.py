@@ -13,7 +13,7 @@ from mainspring.domain.catchup import Span
 from mainspring.domain.overlap import Fate, Unfinished, fate
 from mainspring.domain.plan import Ready
 from mainspring.domain.states import State
-from mainspring.domain.timetable import REGULAR, MadeBy, Outcome
+from mainspring.domain.timetable import REGULAR, MadeBy, Origin, Outcome
 from mainspring.store.schedules import Advance, Flight, Kept
 from mainspring.store.ticks import Record
 from mainspring.transitions.fired import Decided, Firing
@@ -201,7 +201,7 @@ class Deciding:
         if kept.removed_at is not None:
             return "it was removed"
         if kept.withdrawn_at is not None:
-            return "its code no longer declares it"
+            return f"{'mainspring.toml' if kept.origin is Origin.TOML else 'its code'} no longer declares it"
         note = kept.note if kept.paused_at is not None else self._pause
         return None if kept.paused_at is None and self._pause is None else f"paused: {note}" if note else "paused"
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from mainspring.client.operating import OperatingClient
 from mainspring.client.schedule_wire import (
-    RECURRENCE,
     backfill_wire,
     filling_wire,
-    plan_fields,
     schedule_wire,
     tick_wire,
 )
@@ -104,14 +100,14 @@ class ScheduleRoutes:
         name = body.pop("name", None)
         if not isinstance(name, str):
             raise InvalidOption("The field name is missing.", remedy="Name the schedule.", field="name")
-        plan = plans.read(_checked(plan_fields(body)))
+        plan = plans.read(plans.known_fields(plans.plan_fields(body)))
         known = {one.name for one in self._client.schedules()}
         made = self._client.acting(asked.actor).put_schedule(name, plan, Origin.API)
         return Answer(200 if name in known else 201, schedule_wire(made), {"location": f"{_ALL}/{made.name}"})
 
     def change(self, asked: Asked) -> Answer:
         """Some fields say something else."""
-        fields = _checked(plan_fields(object_of(asked)))
+        fields = plans.known_fields(plans.plan_fields(object_of(asked)))
         return Answer(200, schedule_wire(self._acting(asked).change_schedule(asked.path["name"], fields)))
 
     def remove(self, asked: Asked) -> Answer:
@@ -183,7 +179,7 @@ class ScheduleRoutes:
         body = object_of(asked)
         begin, end, name = body.pop("from", None), body.pop("to", None), body.pop("name", None)
         if name is None:
-            found = plans.ready(plans.read(_checked(plan_fields(body))), self._clock.now())
+            found = plans.ready(plans.read(plans.known_fields(plans.plan_fields(body))), self._clock.now())
         else:
             if body:
                 raise InvalidOption("name stands beside fields of a plan.", remedy="Give one of them.", field="name")
@@ -207,14 +203,3 @@ class ScheduleRoutes:
 
 def _note(asked: Asked) -> str | None:
     return body_of(asked, _Note, "This action").note if asked.body else None
-
-
-def _checked(fields: dict[str, Any]) -> dict[str, Any]:
-    """Only fields that a schedule has. Raises InvalidOption."""
-    for name in fields:
-        if name not in plans.FIELDS:
-            known = [field for field in (*plans.FIELDS, *RECURRENCE) if field != "recurrence"]
-            raise InvalidOption(
-                f"A schedule has no field {name[:80]!r}.", remedy=f"It may have: {', '.join(known)}.", field=name[:80]
-            )
-    return fields

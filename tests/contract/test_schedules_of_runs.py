@@ -9,6 +9,7 @@ import pytest
 from mainspring.clock import MINUTE, SECOND, Instant, instant_text
 from mainspring.control import read, replays, runs, schedules, workflows
 from mainspring.domain.backfill import BackfillRequest
+from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobFilter
 from mainspring.domain.plan import Plan
 from mainspring.domain.run import RunFilter
@@ -161,3 +162,17 @@ def test_a_job_shows_the_tick_that_made_it(story: Story) -> None:
     assert job.tick is not None
     assert (job.tick.schedule, job.tick.origin) == ("once", "regular")
     assert read.job(story.store, story.submit()).tick is None
+
+
+def test_a_lost_job_is_in_nobody_s_way(story: Story) -> None:
+    plan = Plan({"every": "1m"}, task="once")
+    schedules.put(story.store, "pulse", plan, origin=Origin.CLI, actor="ann")
+    after(story, MINUTE)
+    (tick,) = found(story)
+    story.claim(tick.job or JobId(0))
+    after(story, MINUTE)
+    assert outcomes(story) == [("fired", 1), ("skipped", 1)], "it runs on a node that has just died"
+    story.lose(*story.seen())
+    assert story.state(tick.job or 0) is State.DEAD
+    after(story, MINUTE)
+    assert outcomes(story)[-1] == ("fired", 1)

@@ -42,11 +42,15 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+def stated(file: Path) -> dict[str, Plan]:
+    return schedules_of(file) or {}
+
+
 def test_a_file_declares_changes_and_withdraws(story: Story, file: Path) -> None:
-    told = declare(story.store, schedules_of(file))
+    told = declare(story.store, stated(file))
     assert told[0] == "schedule nightly is declared"
     assert "shop.later" in told[1], "its task is not known yet"
-    assert declare(story.store, schedules_of(file)) == [], "nothing is new"
+    assert declare(story.store, stated(file)) == [], "nothing is new"
     nightly, once, pulse = schedules.listed(story.store)
     assert (nightly.origin, nightly.plan.params, nightly.standing) == (Origin.TOML, {"n": 7}, Standing.ACTIVE)
     assert once.plan.recurrence["at"] == "2027-01-01T00:00:00+00:00"
@@ -56,7 +60,7 @@ def test_a_file_declares_changes_and_withdraws(story: Story, file: Path) -> None
     assert "later" in (tick.why or "")
     schedules.change(story.store, "nightly", {"overlap": "allow"}, actor="ann")
     file.write_text(TEXT.replace("n = 7", "n = 8").replace("[schedules.pulse]", "[schedules.beat]"))
-    declare(story.store, schedules_of(file))
+    declare(story.store, stated(file))
     nightly = schedules.one(story.store, "nightly")
     assert (nightly.plan.params, nightly.plan.overlap, nightly.overridden) == ({"n": 8}, "allow", ("overlap",))
     gone = schedules.one(story.store, "pulse")
@@ -65,13 +69,13 @@ def test_a_file_declares_changes_and_withdraws(story: Story, file: Path) -> None
         schedules.remove(story.store, "beat", actor="ann")
     assert schedules.remove(story.store, "pulse", actor="ann").standing is Standing.REMOVED
     file.write_text(TEXT)
-    declare(story.store, schedules_of(file))
+    declare(story.store, stated(file))
     assert schedules.one(story.store, "pulse").standing is Standing.ACTIVE, "declared again, it goes on"
 
 
 def test_a_name_that_code_declares_is_left_to_it(story: Story, file: Path) -> None:
     start_worker(story, shop("a", DeclaredSchedule("nightly", Plan({"every": "1h"}, task="shop.send"))))
-    told = declare(story.store, schedules_of(file))
+    told = declare(story.store, stated(file))
     assert told[0].startswith("schedule nightly is not taken: ")
     assert schedules.one(story.store, "nightly").origin is Origin.CODE
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mainspring.cli.access import Access
+from mainspring.cli.declaring import declare_schedules
 from mainspring.client.direct import connect
 from mainspring.domain.task import Catalog, Executor, Task
 from mainspring.domain.workflow import Node, Workflow
@@ -77,3 +79,22 @@ def test_an_outage_and_the_load_are_looked_at_ahead(cli: CommandLine) -> None:
     shown = cli("schedule", "load", "--from", "2026-12-24T12:00:00Z").out
     assert "25 ticks of 2 schedules" in shown
     assert cli("schedule", "outage", "nobody", *range_).status == 3
+
+
+def test_the_file_declares_schedules_when_a_server_starts(cli: CommandLine) -> None:
+    file = cli.folder / "mainspring.toml"
+    file.write_text('poll = "500ms"\n[schedules.nightly]\ncron = "0 3 * * *"\ntask = "step"\n')
+    declare_schedules(Access())
+    (one,) = cli("schedules", "--json").answer
+    assert (one["name"], one["origin"], one["task"]) == ("nightly", "toml", "step")
+    refused = cli("schedule", "remove", "nightly", "--json")
+    assert (refused.status, "mainspring.toml" in refused.error["message"]) == (4, True)
+    file.write_text('poll = "500ms"\n')
+    declare_schedules(Access())
+    assert cli("schedules", "--json").answer[0]["state"] == "active", "the file says nothing of schedules"
+    file.write_text("[schedules]\n")
+    declare_schedules(Access())
+    assert cli("schedules", "--json").answer[0]["state"] == "withdrawn"
+    file.write_text('[schedules.x]\ncron = "61 * * * *"\ntask = "step"\n')
+    wrong = cli("server", "--port", "0")
+    assert (wrong.status, "schedules.x" in wrong.err) == (4, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mainspring.cli import access as of
 from mainspring.cli import flags, processes
 from mainspring.cli.access import Access
+from mainspring.cli.declaring import declare_schedules
 from mainspring.cli.flags import KeepFlags, LoopFlags, ServerFlags
 
 
@@ -16,4 +17,7 @@ def server(
     access: Access = of.DEFAULT,
 ) -> int:
     """Start a server alone: REST API, health, sweep, retention. SIGTERM or Ctrl-C ends it."""
-    return processes.run("server", access.load(flags.merged(listen, keep, loops)).settings)
+    settings = access.load(flags.merged(listen, keep, loops)).settings
+    processes.refuse_memory(settings.database_url)
+    declare_schedules(access)
+    return processes.run("server", settings)

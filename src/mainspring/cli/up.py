@@ -10,6 +10,7 @@ import msgspec
 from mainspring.cli import access as of
 from mainspring.cli import flags, processes, show, systemlog
 from mainspring.cli.access import Access
+from mainspring.cli.declaring import declare_schedules
 from mainspring.cli.flags import KeepFlags, LoopFlags, ServerFlags, TreeFlags, WorkerFlags
 from mainspring.clock import SystemClock
 from mainspring.config.layers import Loaded, lock_place, sqlite_file
@@ -45,6 +46,7 @@ def up(  # noqa: PLR0913 - the groups of its options
     beside = ", or start this one in another directory" if is_postgres(url) else ""
     held = locks.take(place, waiting=say.warning, shown=_shown(url), beside=beside)
     try:
+        declare_schedules(access)
         _tell(loaded)
         end = Tree(_roles(settings), settings, tree_lock=held.tree, clock=SystemClock(), say=say.warning).run()
     finally:

@@ -11,6 +11,7 @@ from mainspring.control import (
     access,
     bulk,
     catalog,
+    declared_schedules,
     enlist,
     explain,
     jobs,
@@ -233,6 +234,10 @@ class DirectClient:
     def put_schedule(self, name: str, plan: Plan, origin: Origin) -> Schedule:
         """Declare a schedule, or say all anew of the one with this name."""
         return schedules.put(self.store, name, plan, origin=origin, actor=self._actor)
+
+    def declare_schedules(self, stated: Mapping[str, Plan]) -> list[str]:
+        """Record all schedules that a file declares, and withdraw what it declares no more."""
+        return declared_schedules.declare(self.store, stated)
 
     def change_schedule(self, name: str, fields: Mapping[str, Any]) -> Schedule:
         """Say something else in these fields of its plan."""

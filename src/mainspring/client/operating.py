@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol, Self
 
 from mainspring.client import Client
 from mainspring.clock import Duration
 from mainspring.domain.access import Change, Role, Token
 from mainspring.domain.event import Happening
+from mainspring.domain.plan import Plan
 
 
 class OperatingClient(Client, Protocol):
@@ -38,4 +40,8 @@ class OperatingClient(Client, Protocol):
 
     def happenings(self, *, after: int, limit: int) -> list[Happening]:
         """All that happened behind a cursor, to jobs and to runs, oldest first."""
+        ...
+
+    def declare_schedules(self, stated: Mapping[str, Plan]) -> list[str]:
+        """Record all schedules that a file declares, and withdraw what it declares no more; what is to be told."""
         ...

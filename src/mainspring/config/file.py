@@ -10,6 +10,9 @@ from mainspring.domain.setting import BY_NAME, Kind, Setting, Unfit, Value, read
 from mainspring.errors import InvalidSetting, near
 
 FILE_NAME = "mainspring.toml"
+SCHEDULES = "schedules"
+"""The table of what is no setting: config/schedules.py reads it."""
+
 _KEY = re.compile(r"""\s*(?:\[\s*)?["']?([A-Za-z0-9_\-]+)["']?\s*[\].=]""")
 _LARGEST = 1_048_576
 
@@ -31,6 +34,7 @@ def settings_of(path: Path) -> dict[str, tuple[Value, str]]:
     return {
         key: (_value(key, given, f"{path} line {lines.get(key, 1)}"), f"{path} line {lines.get(key, 1)}")
         for key, given in document.items()
+        if key != SCHEDULES
     }
 
 

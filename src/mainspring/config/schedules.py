@@ -14,25 +14,31 @@ from datetime import date, time
 from pathlib import Path
 from typing import Any
 
+from mainspring.config.file import SCHEDULES
 from mainspring.domain import plan as plans
 from mainspring.domain.plan import Plan
 from mainspring.domain.task import checked_name
 from mainspring.errors import InvalidSetting, MainspringError
 
-TABLE = "schedules"
 
+def schedules_of(path: Path) -> dict[str, Plan] | None:
+    """The schedules of this file by name; None where it says nothing of schedules, not even that there are none.
 
-def schedules_of(path: Path) -> dict[str, Plan]:
-    """The schedules of this file by name. Raises InvalidSetting naming the table, the field and what would be right."""
+    Raises InvalidSetting naming the table, the field and what would be right.
+    """
     try:
         with path.open("rb") as file:
             document = tomllib.load(file)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidSetting(f"{path} can't be read: {error}.", remedy="It must be a TOML file in UTF-8.") from error
-    tables = document.get(TABLE, {})
+    tables = document.get(SCHEDULES)
+    if tables is None:
+        return None
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise InvalidSetting(
-            f"{path}: {TABLE} must hold one table for each schedule.", remedy="Write [schedules.nightly].", field=TABLE
+            f"{path}: {SCHEDULES} must hold one table for each schedule.",
+            remedy="Write [schedules.nightly].",
+            field=SCHEDULES,
         )
     return {name: _plan(path, name, table) for name, table in tables.items()}
 
@@ -43,7 +49,7 @@ def _plan(path: Path, name: str, table: dict[str, Any]) -> Plan:
         return plans.checked(plans.read(plans.known_fields(plans.plan_fields(_plain(table)))))
     except MainspringError as error:
         raise InvalidSetting(
-            f"{path}, [{TABLE}.{name}]: {error.message}", remedy=error.remedy, field=f"{TABLE}.{name}"
+            f"{path}, [{SCHEDULES}.{name}]: {error.message}", remedy=error.remedy, field=f"{SCHEDULES}.{name}"
         ) from error
 
 

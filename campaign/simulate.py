@@ -1,4 +1,4 @@
-"""``python -m campaign.simulate [--seeds 2000] [--first 0] [--jobs N]``: simulated worlds, one for each seed.
+"""``python -m campaign.simulate [--seeds 2000] [--first 0] [--jobs N] [--flows]``: simulated worlds, one for each seed.
 
 Prints progress, the distribution of what the seeds were and hit, and the story of the first seeds that failed: the
 fewest faults that still fail, and one line a step. Exit status 1 when anything did not hold. ``--explain SEED`` tells
@@ -12,10 +12,13 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from mainspring.clock import SystemClock
+from mainspring.testing.flows import FlowWorld
 from mainspring.testing.report import SeedResult, distribution, explain, try_seed
+from mainspring.testing.world import World
 
 STORIES = 3
 
@@ -36,13 +39,14 @@ def commit() -> str:
         return "unknown"
 
 
-def tried(seeds: range, jobs: int) -> Iterator[SeedResult]:
+def tried(seeds: range, jobs: int, kind: type[World]) -> Iterator[SeedResult]:
     """Every seed's result, over so many processes, in no order."""
+    one = partial(try_seed, kind=kind)
     if jobs == 1:
-        yield from map(try_seed, seeds)
+        yield from map(one, seeds)
         return
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        yield from pool.imap_unordered(try_seed, seeds, chunksize=10)
+        yield from pool.imap_unordered(one, seeds, chunksize=10)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -52,15 +56,17 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="the first of them (default 0)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)")
     parser.add_argument("--explain", type=int, metavar="SEED", help="tell the story of one seed instead")
+    parser.add_argument("--flows", action="store_true", help="worlds whose clients start runs of workflows")
     options = parser.parse_args(argv)
+    kind: type[World] = FlowWorld if options.flows else World
     if options.explain is not None:
-        say(explain(options.explain, try_seed(options.explain).rule, commit=commit()))
+        say(explain(options.explain, try_seed(options.explain, kind).rule, commit=commit(), kind=kind))
         return 0
     clock = SystemClock()
     began = clock.monotonic()
     results: list[SeedResult] = []
     failed: list[SeedResult] = []
-    for result in tried(range(options.first, options.first + options.seeds), options.jobs):
+    for result in tried(range(options.first, options.first + options.seeds), options.jobs, kind):
         results.append(result)
         if result.rule:
             failed.append(result)
@@ -71,7 +77,7 @@ def main(argv: list[str] | None = None) -> int:
     say("\n".join(distribution(results)))
     say(f"{len(results)} seeds in {took:.1f} s ({60 * len(results) / took:.0f} a minute), {len(failed)} failed")
     for result in sorted(failed, key=lambda one: one.seed)[:STORIES]:
-        say("\n" + explain(result.seed, result.rule, commit=commit()))
+        say("\n" + explain(result.seed, result.rule, commit=commit(), kind=kind))
     return 1 if failed else 0
 
 

@@ -102,6 +102,15 @@ def test_a_run_goes_on_while_anything_of_it_runs(runs: Runs) -> None:
     assert not runs.waiting(), "first went once"
 
 
+@pytest.mark.parametrize("parallel", [None, 1])
+def test_an_early_node_that_is_reached_twice_at_once_goes_once(runs: Runs, parallel: int | None) -> None:
+    join = node("join", "A", task=None)
+    run = runs.start(node("A"), join, node("first", "A", "join", run_if="one_done"), parallel=parallel)
+    assert runs.work_off() == ["A", "first"]
+    assert runs.states(run) == {"A": "succeeded", "join": "succeeded", "first": "succeeded"}
+    assert runs.run(run).state is RunState.SUCCEEDED
+
+
 def test_a_failure_that_is_allowed_does_not_fail_the_run(runs: Runs) -> None:
     run = runs.start(node("A", may_fail=True), node("B"))
     runs.work_off({"A": FAILED})

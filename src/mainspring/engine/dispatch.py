@@ -96,7 +96,6 @@ class Dispatch:
         self._sweep_from = Duration(clock.monotonic() + sweep_offset)
         self._draining_until: Duration | None = None
         self._hurried = False
-        self._again = False
         self._hinted = False
         self._seen: Poll | None = None
         self._fresh = False  # a runner has just been added: let it claim before it is found idle
@@ -201,7 +200,7 @@ class Dispatch:
         if out.starts and rushing:
             self._look_from = Duration(self._clock.monotonic() + STARTS_FIRST)
         self._retire_alone(poll)
-        out.wait = Duration(0) if self._again or self._seen is not None else self._rest(poll, monotonic)
+        out.wait = Duration(0) if self._seen is not None else self._rest(poll, monotonic)
         out.wait = min(out.wait, lingers) if lingers else out.wait
         out.drained = self._draining_until is not None and not self.held and not self._reports
         return self._custody.take_out()
@@ -249,12 +248,13 @@ class Dispatch:
         self._reports = Endings(self._clock)
         self._details.clear()
         freed = settled.advanced
-        self._again = promoted == BATCH or freed.more
+        more = promoted == BATCH or freed.more
+        self._poll_at = monotonic if more else self._poll_at  # whether somebody else has done it, the next look tells
         claiming = any((need.claim, promoted, lost, freed.jobs))
-        self._hungry = claims.more or self._again if claiming else self._hungry
+        self._hungry = claims.more or more if claiming else self._hungry
         self._custody.out.news |= any((reports, lost, promoted))
         self._custody.out.starts |= bool(claims.jobs)
-        self._custody.out.calls |= claims.left or freed.jobs > len(claims.jobs) or self._again
+        self._custody.out.calls |= claims.left or freed.jobs > len(claims.jobs) or more
         self._custody.want(claims.waits)
         if not self._doubts.settled():  # else what is refused now may have been recorded by the commit in doubt
             self._tell_settled(settled)
@@ -405,9 +405,7 @@ class Dispatch:
             )
 
     def _expect(self, settled: Settled, monotonic: Duration) -> None:
-        """Look again when the first of the retries just written is due, or at once for what runs have left to do."""
-        if settled.advanced.more:
-            self._poll_at = monotonic
+        """Look again when the first of the retries just written is due."""
         dues = [verdict.due for verdict in settled.verdicts.values() if verdict.due is not None]
         if dues:
             wait = max(MILLISECOND, min(dues) - self._clock.now())

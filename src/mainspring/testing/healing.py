@@ -46,11 +46,13 @@ class Healing:
         for job, track in world.judge.tracks.items():
             if track.state not in FINAL:
                 world.judge.accuse("V2", job, f"it is {track.state} {waited} after the last fault")
+        for number, what in world.unsettled():
+            world.judge.accuse("V2", number, f"{what} {waited} after the last fault")
 
     def _at_rest(self) -> bool:
         world = self._world
         over = all(track.state in FINAL for track in world.judge.tracks.values())
-        return over and not any(runner.playing for runner in world.runners)
+        return over and not any(runner.playing for runner in world.runners) and not world.unsettled()
 
     def _check_orphans(self) -> None:
         """V1: by now no lease stands that has run out by the database's clock."""

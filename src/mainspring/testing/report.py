@@ -29,9 +29,9 @@ class SeedResult(msgspec.Struct, frozen=True):
     counts: dict[str, int]
 
 
-def try_seed(seed: int) -> SeedResult:
+def try_seed(seed: int, kind: type[World] = World) -> SeedResult:
     """Run one seed; an exception that leaves the world is a finding too."""
-    end = attempt(World(seed))
+    end = attempt(kind(seed))
     first = end.violations[0] if end.violations else None
     return SeedResult(seed, first.rule if first else "", str(first) if first else "", dict(end.counts))
 
@@ -48,30 +48,30 @@ def attempt(world: World) -> WorldEnd:
         return end
 
 
-def shortest(seed: int, rule: str) -> list[Fault]:
+def shortest(seed: int, rule: str, kind: type[World] = World) -> list[Fault]:
     """The faults of a failing seed without those that it fails without, by leaving them out one by one."""
-    faults = list(World(seed).faults)
+    faults = list(kind(seed).faults)
     reruns, index = 0, 0
     while index < len(faults) and reruns < MOST_RERUNS:
         fewer = faults[:index] + faults[index + 1 :]
         reruns += 1
-        if any(violation.rule == rule for violation in attempt(World(seed, faults=fewer)).violations):
+        if any(violation.rule == rule for violation in attempt(kind(seed, faults=fewer)).violations):
             faults = fewer
         else:
             index += 1
     return faults
 
 
-def explain(seed: int, rule: str, *, commit: str) -> str:
+def explain(seed: int, rule: str, *, commit: str, kind: type[World] = World) -> str:
     """The whole story of a failing seed, in fixed columns."""
-    faults = shortest(seed, rule)
-    world = World(seed, faults=faults, traced=True)
+    faults = shortest(seed, rule, kind)
+    world = kind(seed, faults=faults, traced=True)
     end = attempt(world)
     timing = world.timing
     head = [
         f"seed {seed}  commit {commit}  lease {timing.lease / 1e6:g} s  sweep {timing.sweep / 1e6:g} s",
         *(f"  {violation}" for violation in end.violations[:10]),
-        f"the fewest faults that still fail ({len(faults)} of {len(World(seed).faults)}):",
+        f"the fewest faults that still fail ({len(faults)} of {len(kind(seed).faults)}):",
         *(f"  {fault}" for fault in faults),
         "",
         f"{'step':>5} {'seconds':>11}  {'actor':8} what",

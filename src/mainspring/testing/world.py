@@ -122,6 +122,10 @@ class World:
         store = self._store_of(seat)
         return Operator(seat.name, store, self.clock, chance, self.ledger, self.judge, self.plays.deal)
 
+    def unsettled(self) -> list[tuple[int, str]]:
+        """What has not come to its end, beside jobs: number and what it is; none in a world of jobs alone."""
+        return []
+
     def start_runner(self, worker: SimulatedWorker, number: int, lodging: Lodging) -> Runner:
         """A worker starts a runner."""
         runner = PlayedRunner(
@@ -273,6 +277,10 @@ class World:
         for runner in self.runners:
             runner.hurry(self.plays.moments(1, 20))
         Healing(self).run()
+        self.rest()
+
+    def rest(self) -> None:
+        """All is over: what must hold now."""
         Rest(self.judge, self.store, self.timing.lease).check()
 
     def _count(self) -> None:

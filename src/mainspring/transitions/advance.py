@@ -250,6 +250,7 @@ class Wave:
         self._jobs += len(self._firing.write())
 
     def _round(self, told: list[Told]) -> None:
+        self._flush()  # who has left in an earlier round is not let go again by this one
         wanted, self._wanted = self._wanted, set()
         sources = [(one.run, one.node, one.after) for one in told]
         held, below = runs.hold_and_look(self._tx, wanted, sources, self._room + 1)

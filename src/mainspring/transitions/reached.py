@@ -75,7 +75,7 @@ def reach(tx: Transaction, told: Sequence[Told], found: Sequence[Below]) -> Reac
     # Those that may have left before: early ones of which it is not the first need.
     doubtful = [key for key, one in partly.items() if one.below.early and key in certain]
     for key in runs.gone(tx, doubtful) if doubtful else ():
-        del certain[key]
+        certain.pop(key, None)
     return Reached(certain, specs)
 
 

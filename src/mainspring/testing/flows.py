@@ -133,7 +133,8 @@ class Planner:
 
     def _restart(self, run: int) -> None:
         try:
-            self._known.append(self._client.restart_run(run).id)
+            again = self._client.restart_run if self._chance.fraction() < 0.5 else self._client.resume_run
+            self._known.append(again(run).run.id)
         except (IllegalState, StoreError):
             return
 

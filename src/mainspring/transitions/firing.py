@@ -58,6 +58,7 @@ class Firing:
         self._declared: dict[str, Declared] = {}
         self._grounds: dict[Ground, tuple[LaneId, int]] = {}
         self._kinds: dict[tuple[Any, ...], Birth] = {}
+        self._empty: dict[str, str] = {}
 
     def task(self, run: RunId, number: int, node: Node, inputs: dict[str, int]) -> None:
         """The job of a node. Raises Refused."""
@@ -78,11 +79,20 @@ class Firing:
         whole = whole and wants is None
         try:
             declared = self._declaration(node.task or "")
-            text = checked_params(params, declared, whole=whole)
             alike = self._alike(node, declared)
+            if not params and whole:
+                return alike._replace(params=self._nothing(declared), link=link)
+            text = checked_params(params, declared, whole=whole)
         except MainspringError as error:
             raise Refused(Failure(type(error).__name__, error.message)) from error
         return alike._replace(params=text, link=link, wants=None if wants is None else rows.text(wants))
+
+    def _nothing(self, declared: Declared) -> str:
+        """No parameters, as they are stored; looked at once for each task."""
+        name = declared.task.name
+        if name not in self._empty:
+            self._empty[name] = checked_params({}, declared)
+        return self._empty[name]
 
     def _alike(self, node: Node, declared: Declared) -> Birth:
         """What the job of a node has in common with those of all nodes with the same options."""

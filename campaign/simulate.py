@@ -16,8 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from mainspring.clock import SystemClock
-from mainspring.testing.flows import FlowWorld
-from mainspring.testing.report import SeedResult, distribution, explain, try_seed
+from mainspring.testing.report import WORLDS, SeedResult, distribution, explain, try_seed
 from mainspring.testing.world import World
 
 STORIES = 3
@@ -58,7 +57,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--explain", type=int, metavar="SEED", help="tell the story of one seed instead")
     parser.add_argument("--flows", action="store_true", help="worlds whose clients start runs of workflows")
     options = parser.parse_args(argv)
-    kind: type[World] = FlowWorld if options.flows else World
+    kind = WORLDS["flows" if options.flows else "jobs"]
     if options.explain is not None:
         say(explain(options.explain, try_seed(options.explain, kind).rule, commit=commit(), kind=kind))
         return 0

@@ -12,9 +12,13 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from mainspring.clock import Duration
+from mainspring.testing.flows import FlowWorld
 from mainspring.testing.judge import Violation
 from mainspring.testing.mischief import Fault
 from mainspring.testing.world import World, WorldEnd
+
+WORLDS: dict[str, type[World]] = {"jobs": World, "flows": FlowWorld}
+"""What clients ask for in them."""
 
 MOST_RERUNS = 60
 SHOWN = ("jobs", "actors", "steps", "faults", "busy", "events", "attempts")

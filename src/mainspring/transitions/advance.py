@@ -371,6 +371,7 @@ class Wave:
         items = items_of(one.node, sources, one.key[0], at_once(one))
         if not items:
             self._leave(one.key, NodeState.SUCCEEDED)
+            self._left[-1] = self._left[-1]._replace(items=0, begun=0)  # its result is an empty list, not nothing
             return
         window = min(len(items), one.node.parallel or len(items))
         most = min(window, max(1, self._room))

@@ -22,7 +22,7 @@ from mainspring.domain.states import FINAL
 from mainspring.domain.workflow import Workflow
 from tests import postgres
 from tests.processes.world.apps import ledgers
-from tests.processes.world.driver import World, command
+from tests.processes.world.driver import World, command, is_zombie
 
 LAYERS = 10
 
@@ -54,12 +54,10 @@ def _document(nodes: int) -> Workflow:
 
 
 def _kill(world: World, what: str) -> None:
-    if what == "worker":
-        pids = [worker.pid for worker in world.active().values()]
-    else:
-        pids = [pid for pid in world.alive() if "mainspring server" in command(pid)]
-    for pid in pids[:1]:
-        os.kill(pid, signal.SIGKILL)
+    def found() -> int | None:
+        return next((pid for pid in world.alive() if f"mainspring {what}" in command(pid) and not is_zombie(pid)), None)
+
+    os.kill(world.eventually(found, what=f"a {what}"), signal.SIGKILL)
 
 
 def _judge(world: World, run: int, document: Workflow) -> None:

@@ -35,6 +35,15 @@ def die_with_parent(signum: int, parent: int) -> None:
         os.kill(os.getpid(), signum)
 
 
+def has_terminal() -> bool:
+    """Whether a terminal belongs to this process, so that SIGHUP tells of its end; elsewhere it asks for a reload."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 def adopt_orphans() -> bool:
     """Become the parent of descendants whose own parent dies (Linux). Says whether the kernel agreed."""
     return _prctl(_PR_SET_CHILD_SUBREAPER, 1)

@@ -140,7 +140,7 @@ def test_health_is_green_at_once_and_ready_once_a_worker_has_reported_its_tasks(
     serving = start().wait_until_up()
     assert serving.http.get("/healthz").json() == {
         "status": "ok",
-        "checks": {"store": "ok", "sweeper": "ok", "scheduler": "ok", "retention": "ok"},
+        "checks": {"store": "ok", "sweeper": "ok", "scheduler": "ok", "retention": "ok", "configuration": "ok"},
         "reason": None,
     }
     before = serving.http.get("/readyz")

@@ -191,7 +191,7 @@ def test_every_call_binds_exactly_the_parameters_of_its_statement(recorded: set[
 
 def a_whole_life(story: Story) -> None:
     """Every verb of the store at least once."""
-    from mainspring.control import access, queues, read
+    from mainspring.control import access, queues, read, settings
     from mainspring.control import workers as control_workers
 
     store = story.store
@@ -244,6 +244,11 @@ def a_whole_life(story: Story) -> None:
     read.all_workers(store)
     queues.change(store, "mail", QueueChange(limit=1), actor="ann")
     queues.listed(store)
+    settings.change(store, {"lease": "9s"}, actor="ann")
+    settings.change(store, {"lease": None}, actor="ann")
+    settings.version(store)
+    settings.history(store)
+    store.write(lambda tx: workers.set_slots(tx, story.worker, 3))
     for state in (State.QUEUED, State.DEAD):
         explanation(store, story.bring(state))
     control_workers.drain(store, story.hello("beta"), actor="ann")

@@ -88,7 +88,7 @@ def test_another_file_may_be_named_and_must_then_be_there(tmp_path: Path):
         ("port = true", "port is True"),
         ('log_format = "xml"', "one of pretty, json"),
         ("[server]\nport = 80", r"line 1: \[server\] is not a table .* Write port at the top"),
-        ("[worker]\nspeed = 9", r"\[worker\] is not a table"),
+        ("[worker]\nspeed = 9", r"\[worker\] holds tables by name"),
         ("[[port]]\nx = 1", "port is"),
         ("[port]\nx = 1", "port is a table; it must be a whole number"),
         ('queues = "a b"', "queues is 'a b'"),

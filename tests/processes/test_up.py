@@ -236,7 +236,7 @@ def test_an_address_that_is_taken_ends_it_at_once(world: World):
 # --- ending ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_drains_running_jobs_and_ends_with_0(world: World, number: signal.Signals):
     up = world.up()
     job = world.submit("nap", seconds=1)

@@ -17,6 +17,7 @@ from cyclopts import Parameter
 
 from mainspring.client.operating import OperatingClient
 from mainspring.config.layers import Loaded, environment, load
+from mainspring.config.live import Live
 from mainspring.errors import NotYetSupported
 
 
@@ -35,12 +36,12 @@ class Access:
     json: Annotated[bool, option("Answer in JSON, errors too.")] = False
     api: Annotated[str | None, Parameter(show=False)] = None
 
-    def load(self, flags: Mapping[str, object] | None = None) -> Loaded:
-        """The effective settings, with these flags on top. Raises InvalidSetting, NotYetSupported."""
+    def load(self, flags: Mapping[str, object] | None = None, *, file: str | None = None) -> Loaded:
+        """The effective settings, with these flags on top. ``file``: in place of --config. Raises InvalidSetting."""
         if self.api is not None:
             raise NotYetSupported("--api")
         given = {"database_url": self.db, **(flags or {})}
-        return load(environment=environment(), directory=Path.cwd(), file=self.config, flags=given)
+        return load(environment=environment(), directory=Path.cwd(), file=file or self.config, flags=given)
 
     @contextmanager
     def client(self, *, make: bool = False, actor: str = "client") -> Iterator[OperatingClient]:
@@ -51,7 +52,8 @@ class Access:
         """
         from mainspring.client.direct import connect
 
-        client = connect(self.load().settings.database_url, make=make, actor=actor)
+        loaded = self.load()
+        client = connect(loaded.settings.database_url, make=make, actor=actor, live=Live(loaded))
         try:
             yield client
         finally:

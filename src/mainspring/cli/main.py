@@ -57,6 +57,15 @@ TOKEN = (
     Command("list", "mainspring.cli.token:list_", "List them, newest first."),
     Command("revoke", "mainspring.cli.token:revoke", "Take one back.", " ID|NAME"),
 )
+CONFIG = (
+    Command("show", "mainspring.cli.config:show_", "Show every setting with its value, and where it comes from."),
+    Command("get", "mainspring.cli.config:get", "Say what holds for one setting.", " NAME"),
+    Command("set", "mainspring.cli.config:set_", "Set settings for everybody, while all runs.", " NAME=VALUE ..."),
+    Command("unset", "mainspring.cli.config:unset", "Take back what was set for everybody.", " NAME ..."),
+    Command("history", "mainspring.cli.config:history", "List what was changed, newest first."),
+    Command("revert", "mainspring.cli.config:revert", "Set all as it was right after a change.", " ID"),
+    Command("validate", "mainspring.cli.config:validate", "Check a file and the environment.", " [FILE]"),
+)
 SCHEDULE = (
     Command("add", "mainspring.cli.schedules:add", "Declare a schedule.", " NAME [NAME=VALUE ...]"),
     Command("show", "mainspring.cli.schedules:show_", "Show a schedule and its last ticks.", " NAME"),
@@ -108,6 +117,7 @@ PLATFORM = (
     Command("queue", "", "Pause or resume a queue, or set its limit.", " VERB NAME", QUEUE),
     Command("token", "", "Say who may ask a server over REST.", " VERB", TOKEN),
     Command("audit", "mainspring.cli.token:audit", "List what people changed, newest first."),
+    Command("config", "", "See and change settings: show, get, set, unset, history, revert.", " VERB", CONFIG),
     Command("db", "", "Look after a database: upgrade, check, backup, prune, move.", " VERB", DATABASE),
     Command("import", "", "Make other systems' definitions known here.", " KIND FILE", IMPORT),
     Command("draw", "mainspring.cli.draw:draw", "Check a workflow file and show its graph.", " FILE"),
@@ -138,7 +148,6 @@ COMMANDS = {command.name: command for _, commands in GROUPS for command in comma
 
 LATER = frozenset(
     {
-        "config",
         "publish",
         "users",
         "top",
@@ -230,7 +239,7 @@ def _run(words: list[str], supervised: Supervised | None) -> int:
     from mainspring.cli import processes
 
     if supervised is not None and words[0] in {"server", "worker"}:
-        return processes.run(words[0], supervised.settings, supervised.leave)
+        return processes.run(words[0], supervised.loaded, supervised.leave)
     processes.arm_faults()
     return _call(COMMANDS[words[0]], words[1:])
 

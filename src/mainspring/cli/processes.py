@@ -10,31 +10,31 @@ from collections.abc import Callable
 
 from mainspring import faults
 from mainspring.cli import systemlog
-from mainspring.config.layers import environment
+from mainspring.config.layers import Loaded, environment
+from mainspring.config.live import Live
 from mainspring.domain.setting import Settings
 from mainspring.errors import InvalidSetting
 
 
-def run(role: str, settings: Settings, leave: Callable[[str], object] | None = None) -> int:
+def run(role: str, loaded: Loaded, leave: Callable[[str], object] | None = None) -> int:
     """Be a server or a worker until told to end; the exit status. ``leave``: takes last words for a supervisor."""
     arm_faults()
-    systemlog.start(settings.log_format)
-    return serve(settings) if role == "server" else work(settings, leave)
+    systemlog.start(loaded.settings.log_format)
+    live = Live(loaded, logging.getLogger(f"mainspring.{role}").warning)
+    return serve(live) if role == "server" else work(live, leave)
 
 
-def serve(settings: Settings) -> int:
+def serve(live: Live) -> int:
     """Run the server."""
     from mainspring.server.app import run as run_server
 
-    refuse_memory(settings.database_url)
-    say = logging.getLogger("mainspring.server").info
-    return run_server(
-        database=settings.database_url, host=settings.host, port=settings.port, settings=settings, say=say
-    )
+    refuse_memory(live.settings.database_url)
+    return run_server(live, say=logging.getLogger("mainspring.server").info)
 
 
-def work(settings: Settings, leave: Callable[[str], object] | None = None) -> int:
+def work(live: Live, leave: Callable[[str], object] | None = None) -> int:
     """Run a worker."""
+    settings = live.settings
     from mainspring.worker.coordinator import run as run_worker
     from mainspring.worker.options import WorkerOptions
 
@@ -54,7 +54,7 @@ def work(settings: Settings, leave: Callable[[str], object] | None = None) -> in
         drain=settings.drain,
         grace=settings.grace,
     )
-    return run_worker(options, say=logging.getLogger("mainspring.worker").info, leave=leave)
+    return run_worker(options, live=live, say=logging.getLogger("mainspring.worker").info, leave=leave)
 
 
 def required_app(settings: Settings) -> str:

@@ -17,7 +17,7 @@ def server(
     access: Access = of.DEFAULT,
 ) -> int:
     """Start a server alone: REST API, health, sweep, retention. SIGTERM or Ctrl-C ends it."""
-    settings = access.load(flags.merged(listen, keep, loops)).settings
-    processes.refuse_memory(settings.database_url)
+    loaded = access.load(flags.merged(listen, keep, loops))
+    processes.refuse_memory(loaded.settings.database_url)
     declare_schedules(access)
-    return processes.run("server", settings)
+    return processes.run("server", loaded)

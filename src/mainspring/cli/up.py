@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 from contextlib import closing, suppress
 
-import msgspec
-
 from mainspring.cli import access as of
 from mainspring.cli import flags, processes, show, systemlog
 from mainspring.cli.access import Access
@@ -16,7 +14,6 @@ from mainspring.clock import SystemClock
 from mainspring.config.layers import Loaded, lock_place, sqlite_file
 from mainspring.domain.address import is_postgres, shown
 from mainspring.domain.job import JobFilter
-from mainspring.domain.setting import Settings
 from mainspring.domain.states import State
 from mainspring.errors import MainspringError
 from mainspring.supervisor import locks
@@ -48,7 +45,7 @@ def up(  # noqa: PLR0913 - the groups of its options
     try:
         declare_schedules(access)
         _tell(loaded)
-        end = Tree(_roles(settings), settings, tree_lock=held.tree, clock=SystemClock(), say=say.warning).run()
+        end = Tree(_roles(loaded), settings, tree_lock=held.tree, clock=SystemClock(), say=say.warning).run()
     finally:
         held.close()
     return _ended(end, settings.database_url)
@@ -59,10 +56,10 @@ def _shown(url: str) -> str:
     return str(sqlite_file(url) or shown(url))
 
 
-def _roles(settings: Settings) -> list[Role]:
-    return [Role("server", ("server",), settings)] + [
-        Role(_named(number, settings.workers), ("worker",), _of_worker(settings, number))
-        for number in range(1, settings.workers + 1)
+def _roles(loaded: Loaded) -> list[Role]:
+    workers = loaded.settings.workers
+    return [Role("server", ("server",), loaded)] + [
+        Role(_named(number, workers), ("worker",), _of_worker(loaded, number)) for number in range(1, workers + 1)
     ]
 
 
@@ -71,9 +68,9 @@ def _named(number: int, of: int) -> str:
     return "worker process" if of == 1 else f"worker process {number} of {of}"
 
 
-def _of_worker(settings: Settings, number: int) -> Settings:
-    named = settings.name and settings.workers > 1
-    return msgspec.structs.replace(settings, name=f"{settings.name}-{number}") if named else settings
+def _of_worker(loaded: Loaded, number: int) -> Loaded:
+    name = loaded.settings.name
+    return loaded.of_worker(f"{name}-{number}" if name and loaded.settings.workers > 1 else name)
 
 
 def _tell(loaded: Loaded) -> None:

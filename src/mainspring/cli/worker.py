@@ -10,4 +10,5 @@ from mainspring.cli.flags import LoopFlags, WorkerFlags
 
 def worker(*, work: WorkerFlags = flags.WORKER, loops: LoopFlags = flags.LOOP, access: Access = of.DEFAULT) -> int:
     """Start a worker alone, for one app. SIGTERM or Ctrl-C drains it, a second one hurries it."""
-    return processes.run("worker", access.load(flags.merged(work, loops)).settings)
+    loaded = access.load(flags.merged(work, loops))
+    return processes.run("worker", loaded.of_worker(loaded.settings.name))

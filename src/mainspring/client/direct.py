@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mainspring.clock import Duration
+from mainspring.config.layers import environment, load
+from mainspring.config.live import Live
 from mainspring.control import (
     access,
     bulk,
@@ -20,6 +22,7 @@ from mainspring.control import (
     replays,
     runs,
     schedules,
+    settings,
     submit,
     workers,
     workflows,
@@ -30,6 +33,7 @@ from mainspring.domain.attempt import Attempt
 from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.bulk import Bulk, BulkDone
+from mainspring.domain.configured import Edit, Holding, Kept
 from mainspring.domain.event import Event, Happening
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
@@ -47,14 +51,15 @@ from mainspring.store import Store, database_path
 from mainspring.store.bell import Listening
 
 
-def connect(url: str, *, make: bool = True, actor: str = "client") -> DirectClient:
+def connect(url: str, *, make: bool = True, actor: str = "client", live: Live | None = None) -> DirectClient:
     """Open a store and a client on it. Raises the StoreError that fits.
 
-    ``make``: whether a database is made where none is; otherwise that is NoDatabase, and nothing is touched.
+    ``live``: as a DirectClient has it; ``make``: whether a database is made where none is; otherwise that is
+    NoDatabase, and nothing is touched.
     """
     if not make:
         require_database(url)
-    return DirectClient(Store.open(url), actor=actor)
+    return DirectClient(Store.open(url), actor=actor, live=live)
 
 
 def require_database(url: str) -> None:
@@ -75,10 +80,16 @@ def require_database(url: str) -> None:
 
 
 class DirectClient:
-    """Client on an open store; ``close`` closes the store. ``actor`` is who events name."""
+    """Client on an open store; ``close`` closes the store. ``actor`` is who events name.
 
-    def __init__(self, store: Store, *, actor: str = "client", parent: JobId | None = None) -> None:
+    ``live``: the configuration of this process (default: what one has that is started here and now).
+    """
+
+    def __init__(
+        self, store: Store, *, actor: str = "client", parent: JobId | None = None, live: Live | None = None
+    ) -> None:
         self.store = store
+        self._live = live
         self._actor = actor
         self._parent = parent
         self._listener: Listening | None = None
@@ -279,7 +290,7 @@ class DirectClient:
 
     def acting(self, actor: str) -> DirectClient:
         """The same client, of which events and the audit trail say that it was somebody else."""
-        return DirectClient(self.store, actor=actor, parent=self._parent)
+        return DirectClient(self.store, actor=actor, parent=self._parent, live=self._live)
 
     def create_token(self, name: str, role: Role, *, lasts: Duration | None = None) -> tuple[Token, str]:
         """A new token and its secret."""
@@ -300,6 +311,33 @@ class DirectClient:
     def happenings(self, *, after: int, limit: int) -> list[Happening]:
         """All that happened behind a cursor."""
         return read.happenings(self.store, after=after, limit=limit)
+
+    def kept_settings(self) -> list[Kept]:
+        """All that the store holds of the configuration."""
+        return settings.kept(self.store)
+
+    def holdings(self) -> list[Holding]:
+        """Every setting with what holds, and why."""
+        return self._held(settings.kept(self.store))
+
+    def change_settings(self, wanted: Mapping[str, object], *, dry_run: bool = False) -> list[Holding]:
+        """Set these keys in the store, or take back what was set."""
+        if dry_run:
+            settings.checked(wanted)
+            return self.holdings()
+        return self._held(settings.change(self.store, wanted, actor=self._actor))
+
+    def setting_edits(self, *, below: int | None = None, limit: int = 100) -> list[Edit]:
+        """Changes of the configuration below a cursor, newest first."""
+        return settings.history(self.store, below=below, limit=limit)
+
+    def revert_settings(self, seq: int) -> list[Holding]:
+        """Set everything to what people had set right after that change."""
+        return self._held(settings.revert(self.store, seq, actor=self._actor))
+
+    def _held(self, kept: list[Kept]) -> list[Holding]:
+        live = self._live or Live(load(environment=environment(), directory=Path.cwd()))
+        return live.holdings(kept)
 
     # --- news ---------------------------------------------------------------------------------------------------
 

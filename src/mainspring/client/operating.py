@@ -8,6 +8,7 @@ from typing import Protocol, Self
 from mainspring.client import Client
 from mainspring.clock import Duration
 from mainspring.domain.access import Change, Role, Token
+from mainspring.domain.configured import Edit, Holding, Kept
 from mainspring.domain.event import Happening
 from mainspring.domain.plan import Plan
 
@@ -44,4 +45,27 @@ class OperatingClient(Client, Protocol):
 
     def declare_schedules(self, stated: Mapping[str, Plan]) -> list[str]:
         """Record all schedules that a file declares, and withdraw what it declares no more; what is to be told."""
+        ...
+
+    def kept_settings(self) -> list[Kept]:
+        """All that the store holds of the configuration, by key."""
+        ...
+
+    def holdings(self) -> list[Holding]:
+        """Every setting with what holds, and why: in a server as it runs, elsewhere as a command started now has it."""
+        ...
+
+    def change_settings(self, wanted: Mapping[str, object], *, dry_run: bool = False) -> list[Holding]:
+        """Set these keys in the store, or take back (None) what was set, all or none; what holds then.
+
+        Raises InvalidSetting.
+        """
+        ...
+
+    def setting_edits(self, *, below: int | None = None, limit: int = 100) -> list[Edit]:
+        """Changes of the configuration below a cursor (``seq``), newest first."""
+        ...
+
+    def revert_settings(self, seq: int) -> list[Holding]:
+        """Set everything to what people had set right after that change. Raises UnknownEdit."""
         ...

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 
-from mainspring.domain.setting import BY_NAME, Kind, Setting, Unfit, Value, read
+from mainspring.domain.configured import NAMED, Key, Scope, Stated, named_key
+from mainspring.domain.setting import BY_NAME, Kind, Setting, Unfit, read
 from mainspring.errors import InvalidSetting, near
 
 FILE_NAME = "mainspring.toml"
 SCHEDULES = "schedules"
 """The table of what is no setting: config/schedules.py reads it."""
 
-_KEY = re.compile(r"""\s*(?:\[\s*)?["']?([A-Za-z0-9_\-]+)["']?\s*[\].=]""")
 _LARGEST = 1_048_576
 
 
-def settings_of(path: Path) -> dict[str, tuple[Value, str]]:
-    """The settings in this file, each with its place (``mainspring.toml line 3``).
+def settings_of(path: Path) -> dict[str, Stated]:
+    """What this file states by key (``lease``, ``queue.mail.limit``), each with its place.
 
     Raises InvalidSetting for a file that can't be read, for TOML that is malformed, for a key that is no setting (with
     the near matches) and for a value that the setting can't have.
@@ -30,12 +29,14 @@ def settings_of(path: Path) -> dict[str, tuple[Value, str]]:
         raise InvalidSetting(
             f"{path} is not valid TOML: {error}.", remedy='Write lines such as lease = "30s".'
         ) from error
-    lines = _lines(text)
-    return {
-        key: (_value(key, given, f"{path} line {lines.get(key, 1)}"), f"{path} line {lines.get(key, 1)}")
-        for key, given in document.items()
-        if key != SCHEDULES
-    }
+    reading = _Reading(path, _lines(text))
+    stated: dict[str, Stated] = {}
+    for name, given in document.items():
+        if name in NAMED:
+            stated |= reading.of_each(Scope(name), given)
+        elif name != SCHEDULES:
+            stated[name] = reading.plain(name, given)
+    return stated
 
 
 def _text(path: Path) -> str:
@@ -55,27 +56,101 @@ def _text(path: Path) -> str:
         raise InvalidSetting(f"{path} can't be read: {error}.", remedy="It must be a text file in UTF-8.") from error
 
 
-def _lines(text: str) -> dict[str, int]:
-    """Where each top-level key or table stands first."""
-    found: dict[str, int] = {}
+_Path = tuple[str, ...]
+
+
+def _lines(text: str) -> dict[_Path, int]:
+    """Where each key and table stands first; good enough for people, as texts of several lines are taken for keys."""
+    found: dict[_Path, int] = {}
+    table: _Path = ()
     for number, line in enumerate(text.splitlines(), 1):
-        key = _KEY.match(line)
-        if key:
-            found.setdefault(key[1], number)
+        bare = line.strip()
+        if bare.startswith("["):
+            table = path = _path_of(bare.partition("#")[0])
+        else:
+            path = (*table, *_path_of(f"{bare.partition('=')[0]} = 0")) if "=" in bare else ()
+        for end in range(1, len(path) + 1):
+            found.setdefault(path[:end], number)
     return found
 
 
-def _value(key: str, given: object, place: str) -> Value:
-    setting = BY_NAME.get(key)
-    if setting is None:
-        raise _unknown(key, given, place)
-    if isinstance(given, dict) and setting.kind is not Kind.PAIRS:
-        raise InvalidSetting(f"{place}: {key} is a table; it must be {setting.right}.", field=key)
+def _path_of(line: str) -> _Path:
+    """The names that a line of TOML leads through."""
+    path: list[str] = []
     try:
-        return read(setting, given)
+        inner: object = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return ()
+    while isinstance(inner, dict | list) and inner:
+        if isinstance(inner, list):
+            inner = inner[0]
+        else:
+            name, inner = next(iter(inner.items()))
+            path.append(name)
+    return tuple(path)
+
+
+class _Reading:
+    """Values of one file, with their places."""
+
+    def __init__(self, path: Path, lines: dict[_Path, int]) -> None:
+        self._path = path
+        self._lines = lines
+
+    def plain(self, name: str, given: object) -> Stated:
+        """What stands at the top of the file."""
+        place = self._place(name)
+        setting = BY_NAME.get(name)
+        if setting is None:
+            raise _unknown(name, given, place)
+        if isinstance(given, dict) and setting.kind is not Kind.PAIRS:
+            raise InvalidSetting(f"{place}: {name} is a table; it must be {setting.right}.", field=name)
+        return _stated(Key(Scope.ALL, "", setting), given, place)
+
+    def of_each(self, scope: Scope, tables: object) -> dict[str, Stated]:
+        """What is said of queues or workers, each in a table of its own."""
+        stated: dict[str, Stated] = {}
+        for of, table in _named(scope, tables, self._place(scope.value)):
+            if not isinstance(table, dict):
+                raise _not_by_name(scope, self._place(scope.value, of))
+            for name, given in table.items():
+                place = self._place(scope.value, of, name)
+                try:
+                    key = named_key(scope, of, name)
+                except InvalidSetting as error:
+                    raise InvalidSetting(f"{place}: {error.message}", remedy=error.remedy, field=error.field) from None
+                stated[key.text] = _stated(key, given, place)
+        return stated
+
+    def _place(self, *path: str) -> str:
+        """The line of the longest part of this path that has one."""
+        known = (self._lines.get(path[:end]) for end in range(len(path), 0, -1))
+        return f"{self._path} line {next((line for line in known if line), 1)}"
+
+
+def _named(scope: Scope, tables: object, place: str) -> list[tuple[str, object]]:
+    if not isinstance(tables, dict):
+        raise _not_by_name(scope, place)
+    return list(tables.items())
+
+
+def _not_by_name(scope: Scope, place: str) -> InvalidSetting:
+    name = {Scope.QUEUE: "mail", Scope.WORKER: "alpha"}[scope]
+    return InvalidSetting(
+        f"{place}: [{scope.value}] holds tables by name, such as [{scope.value}.{name}].",
+        remedy=f"Settings of all {scope.value}s stand at the top of the file, without a table.",
+        field=scope.value,
+    )
+
+
+def _stated(key: Key, given: object, place: str) -> Stated:
+    try:
+        return Stated(read(key.setting, given), place)
     except Unfit:
         raise InvalidSetting(
-            f"{place}: {key} is {given!r}; it must be {setting.right}.", remedy=_hint(setting, given), field=key
+            f"{place}: {key.text} is {given!r:.80}; it must be {key.setting.right}.",
+            remedy=_hint(key.setting, given),
+            field=key.text,
         ) from None
 
 

@@ -17,10 +17,11 @@ import msgspec
 
 from mainspring.config.file import FILE_NAME, settings_of
 from mainspring.domain.address import is_postgres
+from mainspring.domain.configured import Scope, Stated, winner
 from mainspring.domain.setting import BY_NAME, DEFAULT_DATABASE, SETTINGS, Layer, Setting, Settings, Unfit, Value, read
 from mainspring.errors import InvalidSetting, NotYetSupported, StoreUnreachable
 
-__all__ = ["Loaded", "Settings", "database_url", "environment", "load", "lock_place", "sqlite_file"]
+__all__ = ["Loaded", "Settings", "database_url", "environment", "load", "lock_place", "settled", "sqlite_file"]
 
 PREFIX = "MAINSPRING_"
 _OTHERS = {"MAINSPRING_FAULTS", "MAINSPRING_TOKEN"}
@@ -31,11 +32,33 @@ _FILE_SCHEME = "sqlite:///"
 class Loaded(msgspec.Struct, frozen=True):
     """What holds, and why.
 
-    ``origins``: for each setting ``default``, ``mainspring.toml line 3``, ``MAINSPRING_LEASE`` or ``--lease``.
+    ``origins``: for each setting ``default``, ``mainspring.toml line 3``, ``MAINSPRING_LEASE`` or ``--lease``;
+    ``layers``: all that is stated; ``file``: the file that was read or would be if it were there; ``worker``: the name
+    by which a worker is spoken of in the layers.
     """
 
     settings: Settings
     origins: dict[str, str]
+    layers: dict[Layer, dict[str, Stated]]
+    file: str
+    worker: str = ""
+
+    def of_worker(self, name: str) -> Loaded:
+        """What holds for the worker of this name; an empty text: for one whose name is made when it starts."""
+        flags = self.layers.get(Layer.FLAG, {})
+        if name and self.settings.name != name:
+            flags = {**flags, "name": Stated(name, self.origins["name"])}
+        return settled({**self.layers, Layer.FLAG: flags}, self.file, name)
+
+    def handed(self) -> Loaded:
+        """The same without what is said of queues: short enough for an environment variable."""
+        queue = f"{Scope.QUEUE.value}."
+        file = {key: stated for key, stated in self.layers.get(Layer.FILE, {}).items() if not key.startswith(queue)}
+        return Loaded(self.settings, self.origins, {**self.layers, Layer.FILE: file}, self.file, self.worker)
+
+    def restated(self, layer: Layer, stated: Mapping[str, Stated]) -> Loaded:
+        """The same with another thing stated in this layer."""
+        return settled({**self.layers, layer: dict(stated)}, self.file, self.worker)
 
 
 def environment() -> dict[str, str]:
@@ -55,19 +78,26 @@ def load(
     ``file``: what --config named (default: mainspring.toml in ``directory``, if it is there); ``flags``: by setting,
     the texts given on the command line, None where not given. Raises InvalidSetting, NotYetSupported.
     """
-    values: dict[str, tuple[Value, str]] = {}
     path = directory / (file or FILE_NAME)
-    if file is not None or path.exists():
-        values |= settings_of(path)
-    values |= _from_environment(environment)
-    values |= {
-        name: (_checked(BY_NAME[name], given, BY_NAME[name].flag), BY_NAME[name].flag)
-        for name, given in (flags or {}).items()
-        if given is not None and given != ()
+    layers = {
+        Layer.FILE: settings_of(path) if file is not None or path.exists() else {},
+        Layer.ENVIRONMENT: _from_environment(environment),
+        Layer.FLAG: {
+            name: Stated(_checked(BY_NAME[name], given, BY_NAME[name].flag), BY_NAME[name].flag)
+            for name, given in (flags or {}).items()
+            if given is not None and given != ()
+        },
     }
-    given = {name: value for name, (value, _) in values.items()}
-    settings = msgspec.convert(_defaults(given) | given, Settings)
-    return Loaded(settings, {name: values[name][1] if name in values else Layer.DEFAULT.value for name in BY_NAME})
+    return settled(layers, str(path))
+
+
+def settled(layers: dict[Layer, dict[str, Stated]], file: str, worker: str = "") -> Loaded:
+    """What these layers come to. ``worker``: the name of the worker for which it holds, if for one."""
+    found = {name: winner(layers, name, worker) for name in BY_NAME}
+    given = {name: one[1].value for name, one in found.items() if one is not None}
+    settings = msgspec.convert(defaults(given) | given, Settings)
+    origins = {name: Layer.DEFAULT.value if one is None else one[1].place for name, one in found.items()}
+    return Loaded(settings, origins, layers, file, worker)
 
 
 def database_url(environment: Mapping[str, str], directory: Path) -> str:
@@ -100,8 +130,8 @@ def lock_place(url: str) -> Path:
     return Path(DEFAULT_DATABASE.removeprefix(_FILE_SCHEME)).parent / f"postgres-{zlib.crc32(url.encode()):08x}"
 
 
-def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Value, str]]:
-    found: dict[str, tuple[Value, str]] = {}
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Stated]:
+    found: dict[str, Stated] = {}
     known = {setting.variable: setting for setting in SETTINGS}
     for variable in sorted(environment):
         text = environment[variable]
@@ -109,7 +139,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[Value, 
             continue
         setting = known.get(variable)
         if setting is not None:
-            found[setting.name] = (_checked(setting, text, variable), variable)
+            found[setting.name] = Stated(_checked(setting, text, variable), variable)
         elif variable == "MAINSPRING_API_URL":
             raise NotYetSupported("MAINSPRING_API_URL")
         elif variable not in _OTHERS:
@@ -138,7 +168,7 @@ def _checked(setting: Setting, given: object, place: str) -> Value:
         ) from None
 
 
-def _defaults(given: Mapping[str, Value]) -> dict[str, Value]:
+def defaults(given: Mapping[str, Value]) -> dict[str, Value]:
     """Those defaults that depend on the machine or on another setting."""
     slots = given.get("slots", BY_NAME["slots"].default)
     return {

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from msgspec import UNSET, to_builtins
+from msgspec.structs import replace
 
+from mainspring.domain.configured import Scope, named_key
 from mainspring.domain.queue import Queue, QueueChange, changed
+from mainspring.domain.setting import Layer
 from mainspring.domain.task import checked_name
 from mainspring.errors import UnknownQueue
-from mainspring.store import Store, Transaction, catalog, queues, trail, workers
+from mainspring.store import Store, Transaction, catalog, queues, settings, trail, workers
 from mainspring.store.trail import Deed
 
 
@@ -37,6 +40,9 @@ def change(store: Store, name: str, wanted: QueueChange, *, actor: str) -> Queue
             checked_name(name, "Queue")
         rule = queues.rule_to_change(tx, name)
         new = changed(rule, wanted, by=actor, now=tx.now)
+        if wanted.limit is not UNSET:
+            settings.state(tx, Layer.STORE, named_key(Scope.QUEUE, name, "limit"), wanted.limit, actor)
+            new = replace(new, limit=queues.rule(tx, name).limit)  # without one of its own, that of the file holds
         if new != rule or name not in known:
             queues.put_rule(tx, name, new)
             trail.note(

@@ -39,9 +39,7 @@ class Layer(StrEnum):
     FILE = "file"
     ENVIRONMENT = "environment"
     FLAG = "flag"
-
-
-GIVEN = (Layer.FILE, Layer.ENVIRONMENT, Layer.FLAG)
+    STORE = "store"
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -49,7 +47,7 @@ class Setting(msgspec.Struct, frozen=True):
 
     ``default``: None where it depends on the machine or on another setting, as ``depends`` says; ``least`` and ``most``
     bound numbers and durations; ``flag``: its option on the command line; ``commands``: which commands take it;
-    ``restart_only``: a change is seen by processes that start afterwards.
+    ``restart_only``: a change is seen by processes that start afterwards, so it can't be kept in the store.
     """
 
     name: str
@@ -62,7 +60,6 @@ class Setting(msgspec.Struct, frozen=True):
     most: int = 0
     choices: tuple[str, ...] = ()
     depends: str = ""
-    layers: tuple[Layer, ...] = GIVEN
     restart_only: bool = True
 
     @property
@@ -180,7 +177,15 @@ SETTINGS: tuple[Setting, ...] = (
         "workers", Kind.WHOLE, 1, "How many worker processes `up` starts.", "--workers", ("up",), least=1, most=256
     ),
     Setting(
-        "slots", Kind.WHOLE, 100, "How many jobs one worker runs at once.", "--slots", _WORKERS, least=1, most=10_000
+        "slots",
+        Kind.WHOLE,
+        100,
+        "How many jobs one worker runs at once.",
+        "--slots",
+        _WORKERS,
+        least=1,
+        most=10_000,
+        restart_only=False,
     ),
     Setting(
         "processes",
@@ -192,6 +197,7 @@ SETTINGS: tuple[Setting, ...] = (
         least=1,
         most=10_000,
         depends="slots, at most 32",
+        restart_only=False,
     ),
     Setting(
         "runners",
@@ -213,6 +219,7 @@ SETTINGS: tuple[Setting, ...] = (
         _WORKERS,
         least=SECOND,
         most=DAY,
+        restart_only=False,
     ),
     Setting(
         "sweep",
@@ -222,6 +229,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--sweep",
         least=100 * MILLISECOND,
         most=HOUR,
+        restart_only=False,
     ),
     Setting(
         "poll",
@@ -231,6 +239,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--poll",
         least=10 * MILLISECOND,
         most=MINUTE,
+        restart_only=False,
     ),
     Setting(
         "drain",
@@ -241,6 +250,7 @@ SETTINGS: tuple[Setting, ...] = (
         _WORKERS,
         least=0,
         most=7 * DAY,
+        restart_only=False,
     ),
     Setting(
         "grace",
@@ -281,6 +291,7 @@ SETTINGS: tuple[Setting, ...] = (
             _KEEPERS,
             least=MINUTE,
             most=36_500 * DAY,
+            restart_only=False,
         )
         for state, days in (("succeeded", 7), ("dead", 30), ("cancelled", 30))
     ),
@@ -293,6 +304,7 @@ SETTINGS: tuple[Setting, ...] = (
         _SERVERS,
         least=DAY,
         most=36_500 * DAY,
+        restart_only=False,
     ),
     Setting(
         "log_format",

@@ -100,6 +100,10 @@ class Claimer:
         self._actor = actor
         self._policies: dict[int, rows.Policy] = {}
 
+    def adopt(self, lease: Duration) -> None:
+        """Take jobs for so long from now on."""
+        self._lease = lease
+
     def claim(  # noqa: PLR0913
         self,
         tx: Transaction,

@@ -158,6 +158,20 @@ class Dispatch:
         self._poll_at = min(self._poll_at, self._clock.monotonic())
         self._hinted = self._hungry = True
 
+    def adopt(self, limits: Limits, timing: Timing) -> None:
+        """Go by these from now on; what runs beyond them goes on."""
+        self._limits, self._timing = limits, timing
+        self._claimer.adopt(timing.lease)
+        self._watch.sweep_length = timing.sweep
+        self._reach.adopt(limits.slots)
+        self._renew_at = self._clock.monotonic()
+        self.hint()
+
+    @property
+    def rules(self) -> str:
+        """What holds for all, as this worker has seen it last: another text when it is another thing."""
+        return self._reach.version
+
     def drain(self) -> None:
         """Claim nothing more; end when the running jobs have, or give them back when the drain time is over."""
         if self._draining_until is None:

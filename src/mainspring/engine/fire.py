@@ -64,6 +64,10 @@ class Fire:
         self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
         self._prepared: dict[tuple[str, str | None, Instant, Known], Prepared | PreparedRun | str] = {}
 
+    def adopt(self, poll: Duration, keep: Duration) -> None:
+        """Go by these lengths from now on."""
+        self._poll, self._keep = poll, keep
+
     def turn(self) -> Duration:
         """One look, and a transaction where something is due; how long to wait at most until the next turn."""
         look = self._store.read(self._look)

@@ -12,7 +12,10 @@ from mainspring.store.workers import Other, Poll, others_of
 
 
 class Reach:
-    """What one worker may claim. ``known``: only these tasks, where the catalog names others too; None for all."""
+    """What one worker may claim. ``known``: only these tasks, where the catalog names others too; None for all.
+
+    ``version``: which lanes and rules were read.
+    """
 
     def __init__(
         self,
@@ -30,8 +33,12 @@ class Reach:
         self._others: list[Other] = []
         self._told = "[]"
         self._runners = runners
-        self._version = ""
+        self.version = ""
         self._catalog = ""
+
+    def adopt(self, slots: int) -> None:
+        """The worker has so many slots from now on."""
+        self._own, self.version = self._own._replace(slots=slots), ""
 
     def look_at_tasks_again(self) -> None:
         """A runner has come: the tasks that the worker as a whole knows may be others."""
@@ -39,17 +46,17 @@ class Reach:
 
     def read(self, tx: Transaction, *, again: bool = False) -> None:
         """Read the lanes, where that was never done; ``again``: in any case."""
-        if again or not self._version:
+        if again or not self.version:
             every = lanes.read_map(tx)
-            self._version = every.version
+            self.version = every.version
             self.map = every._replace(lanes=[self._shared(lane) for lane in every.lanes if self._takes(lane)])
 
     def learn(self, tx: Transaction, found: Poll) -> bool:
         """Read what a look has shown to be new; whether that may be something to claim."""
-        new = found.lanes != self._version
+        new = found.lanes != self.version
         if new:
             self.read(tx, again=True)
-            self._version = found.lanes
+            self.version = found.lanes
         if found.others != self._told:
             self._told, self._others = found.others, others_of(found.others)
             self.map = self.map._replace(lanes=[self._shared(lane) for lane in self.map.lanes])

@@ -83,6 +83,10 @@ class Retention:
         self.removed_runs = 0
         self._run: int | None = None
 
+    def adopt(self, keep: Keep) -> None:
+        """Keep jobs for so long from now on."""
+        self._keep = keep
+
     def turn(self) -> Duration:
         """One look and at most one bite; the pause until the next, ROUND when everything was looked at."""
         if self._run is not None:

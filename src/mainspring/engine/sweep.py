@@ -58,6 +58,10 @@ class Sweep:
         self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
         self._tidied_to = 0
 
+    def adopt(self, sweep_length: Duration, poll: Duration) -> None:
+        """Go by these lengths from now on."""
+        self._watch.sweep_length, self._poll = sweep_length, poll
+
     def turn(self) -> Duration:
         """One look, and a transaction where there is something to move."""
         now = self._clock.now()

@@ -9,7 +9,7 @@ MainspringError
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
 ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownRun  UnknownWorkflow
-│                                        UnknownSchedule  UnknownToken  NoSuchTask
+│                                        UnknownSchedule  UnknownToken  UnknownEdit  NoSuchTask
 ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
 │                                        TokenExists
 ├─ Unauthenticated         401  exit 4   REST only: the server asks who is there
@@ -91,6 +91,7 @@ from mainspring.errors.refused import (
     TooBusy,
     TooManyFailures,
     Unauthenticated,
+    UnknownEdit,
     UnknownJob,
     UnknownQueue,
     UnknownRun,
@@ -182,6 +183,7 @@ __all__ = [
     "TooManyFailures",
     "TooManyJobs",
     "Unauthenticated",
+    "UnknownEdit",
     "UnknownJob",
     "UnknownQueue",
     "UnknownRun",

@@ -66,6 +66,17 @@ class UnknownToken(NotFound):
         super().__init__(f"unknown token {wanted[:80]!r}", remedy=remedy, field="id")
 
 
+class UnknownEdit(NotFound):
+    """No change of the configuration has this number."""
+
+    code = "unknown_edit"
+
+    def __init__(self, seq: object) -> None:
+        super().__init__(
+            f"unknown change of the configuration {seq}", remedy="List them with: mainspring config history", field="id"
+        )
+
+
 class NoSuchTask(NotFound):
     """The address names a task that no app has reported, or a short name that several have."""
 

@@ -19,6 +19,8 @@ import uvicorn
 from mainspring.client.direct import DirectClient
 from mainspring.client.operating import OperatingClient
 from mainspring.clock import Clock, SystemClock, seconds
+from mainspring.config.live import Live
+from mainspring.control import settings as control_settings
 from mainspring.control.access import recognise
 from mainspring.domain.setting import Settings
 from mainspring.engine.drive import Drive
@@ -27,13 +29,16 @@ from mainspring.engine.retention import Retention, keep_of
 from mainspring.engine.sweep import Sweep
 from mainspring.engine.turn import Turn
 from mainspring.errors import AddressRefused
+from mainspring.process import has_terminal
 from mainspring.server.admission import Admission
 from mainspring.server.connection import Patient
 from mainspring.server.exchange import Entry
 from mainspring.server.health import Health
+from mainspring.server.heeding import Heeding, Shared
 from mainspring.server.listen import Terms, check, listen, url
 from mainspring.server.routes.access import AccessRoutes
 from mainspring.server.routes.catalog import CatalogRoutes
+from mainspring.server.routes.config import ConfigRoutes
 from mainspring.server.routes.documents import DocumentRoutes
 from mainspring.server.routes.events import EventRoutes
 from mainspring.server.routes.front import front_page
@@ -52,25 +57,38 @@ _LOOK_AROUND = 1
 """Seconds between two looks of uvicorn at its date header; a signal wakes it at once."""
 
 
-def run(*, database: str, host: str, port: int, settings: Settings, say: Callable[[str], None] | None = None) -> int:
-    """Serve until SIGTERM or SIGINT; the exit status.
+def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
+    """Serve as configured until SIGTERM or SIGINT; the exit status.
 
-    ``port`` 0 takes a free one; ``say`` is told the address once requests are taken. Raises AddressRefused,
+    Port 0 takes a free one; ``say`` is told the address once requests are taken. Raises AddressRefused,
     AddressUnavailable and the StoreError that fits.
     """
-    ending = _Ending()
-    terms = Terms(host, port, settings.auth, settings.transport, settings.tls_cert, settings.tls_key)
+    settings = live.settings
+    ending = _Ending(live.hear)
+    terms = Terms(settings.host, settings.port, settings.auth, settings.transport, settings.tls_cert, settings.tls_key)
     check(terms)
     with ExitStack() as stack:
-        listener = stack.enter_context(listen(host, port))
-        store = Store.open(database)
+        listener = stack.enter_context(listen(settings.host, settings.port))
+        store = Store.open(settings.database_url)
         stack.callback(store.close)
         sweep = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
         retention = Retention(store, store.clock, keep_of(settings))
         fire = Fire(store, store.clock, poll=settings.poll, keep=settings.keep_ticks)
-        turns: dict[str, Turn] = {"sweeper": sweep, "scheduler": fire, "retention": retention}
+
+        def adopt(now: Settings) -> None:
+            sweep.adopt(now.sweep, now.poll)
+            fire.adopt(now.poll, now.keep_ticks)
+            retention.adopt(keep_of(now))
+
+        heeding = Heeding(live, _shared(store, f"file:{live.loaded.file}"), adopt)
+        turns: dict[str, Turn] = {
+            "sweeper": sweep,
+            "scheduler": fire,
+            "retention": retention,
+            "configuration": heeding,
+        }
         loops = [_driven(name, turn, store.clock, stack) for name, turn in turns.items()]
-        client = DirectClient(store)
+        client = DirectClient(store, live=live)
         admission = _admission(store, client, terms)
         health = Health(loops, store.clock, lambda: store.write(mark), client.workers)
         stack.callback(health.close)
@@ -81,6 +99,16 @@ def run(*, database: str, host: str, port: int, settings: Settings, say: Callabl
         if ending.follow(server):
             server.run(sockets=[listener])
     return 0
+
+
+def _shared(store: Store, actor: str) -> Shared:
+    """The configuration that is in the store, as the server's own looks at it."""
+    return Shared(
+        lambda: control_settings.version(store),
+        lambda: control_settings.stated(store),
+        lambda stated: control_settings.publish(store, stated, actor=actor),
+        lambda before, after: control_settings.note_file(store, before, after, actor=actor),
+    )
 
 
 def _admission(store: Store, client: OperatingClient, terms: Terms) -> Admission | None:
@@ -104,6 +132,7 @@ def routes(client: OperatingClient, health: Health, clock: Clock | None = None) 
         *RunRoutes(client).entries(),
         *ScheduleRoutes(client).entries(),
         *AccessRoutes(client).entries(),
+        *ConfigRoutes(client).entries(),
         *EventRoutes(client, clock or SystemClock()).entries(),
         *HealthRoutes(health).entries(),
     ]
@@ -175,13 +204,18 @@ class _Server(uvicorn.Server):
 class _Ending:
     """Signals that come before uvicorn listens to them, or after; they end us in order, never by default."""
 
-    def __init__(self) -> None:
+    def __init__(self, reload: Callable[[], None]) -> None:
         self._told = False
+        self._reload = reload
         self._server: uvicorn.Server | None = None
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._heard)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:
+                signal.signal(number, self._heard)
 
-    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+    def _heard(self, number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGHUP and not has_terminal():
+            self._reload()
+            return
         self._told = True
         if self._server is not None:
             self._server.should_exit = True

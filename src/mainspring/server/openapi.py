@@ -12,7 +12,7 @@ from typing import Any
 from mainspring.server.exchange import Access, Entry
 from mainspring.server.operation import HTML, JSON, STREAM, Page, Schema
 from mainspring.server.problems import PROBLEM
-from mainspring.server.schemas import access, catalog, general, jobs, runs, schedules
+from mainspring.server.schemas import access, catalog, config, general, jobs, runs, schedules
 from mainspring.server.schemas.query import HEADERS, PATH, QUERY
 from mainspring.server.schemas.values import named
 
@@ -25,6 +25,7 @@ SCHEMAS: dict[str, Schema] = {
     **runs.SCHEMAS,
     **schedules.SCHEMAS,
     **access.SCHEMAS,
+    **config.SCHEMAS,
 }
 """Every schema that an operation may name."""
 

@@ -34,8 +34,13 @@ def rule_to_change(tx: Transaction, name: str) -> Rule:
 
     Claims by what was said before take nothing from now on.
     """
-    tx.rows("queue/rules_change")
+    rules_change(tx)
     return rule(tx, name)
+
+
+def rules_change(tx: Transaction) -> None:
+    """What holds for all is another thing from now on; workers look at all of it again."""
+    tx.rows("queue/rules_change")
 
 
 def put_rule(tx: Transaction, name: str, wanted: Rule) -> None:

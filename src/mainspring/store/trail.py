@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
 from mainspring.domain.access import Change
-from mainspring.store.rows import text
+from mainspring.store.rows import Row, text
 from mainspring.store.transaction import Transaction
 
 _values = msgspec.json.Decoder(dict[str, object])
@@ -31,7 +31,15 @@ def note(tx: Transaction, actor: str, deed: Deed) -> None:
 
 def page(tx: Transaction, *, below: int, subject: str | None, limit: int) -> list[Change]:
     """Lines below a cursor, newest first; of one subject, or of all."""
-    found = tx.rows("trail/page", below=below, subject=subject, limit=limit)
+    return _changes(tx.rows("trail/page", below=below, subject=subject, limit=limit))
+
+
+def edits(tx: Transaction, *, below: int, limit: int) -> list[Change]:
+    """Changes of the configuration below a cursor, newest first, those that were made as changes of a queue too."""
+    return _changes(tx.rows("trail/edits", below=below, limit=limit))
+
+
+def _changes(found: Iterable[Row]) -> list[Change]:
     return [
         Change(seq, at, actor, action, about, _read(before), _read(after))
         for seq, at, actor, action, about, before, after in found

@@ -87,6 +87,11 @@ def set_pids(tx: Transaction, worker: WorkerId, pids: dict[str, Any]) -> None:
     tx.rows("worker/set_pids", worker=worker, pids=rows.text(pids))
 
 
+def set_slots(tx: Transaction, worker: WorkerId, slots: int) -> None:
+    """The worker runs so many jobs at once from now on."""
+    tx.rows("worker/set_slots", worker=worker, slots=slots)
+
+
 def all_workers(tx: Transaction, limit: int = 1000) -> list[Worker]:
     """Workers, newest first: the living, and the newest that ended within LISTED."""
     return [rows.worker(row) for row in tx.rows("worker/all", since=tx.now - LISTED, limit=limit)]

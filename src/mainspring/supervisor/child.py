@@ -20,7 +20,7 @@ from typing import TextIO
 import msgspec
 
 from mainspring import process
-from mainspring.domain.setting import Settings
+from mainspring.config.layers import Loaded
 
 PARENT = "MAINSPRING_SUPERVISOR_PID"
 SETTINGS = "MAINSPRING_SUPERVISOR_SETTINGS"
@@ -31,21 +31,21 @@ _LINES_KEPT = 20
 MOST_WORDS = 65_536
 
 
-def handover(settings: Settings, *, tree_lock: int, last_words: int) -> dict[str, str]:
+def handover(loaded: Loaded, *, tree_lock: int, last_words: int) -> dict[str, str]:
     """The environment variables that a child finds its place by."""
     return {
         PARENT: str(os.getpid()),
-        SETTINGS: msgspec.json.encode(settings).decode(),
+        SETTINGS: msgspec.json.encode(loaded.handed()).decode(),
         TREE_LOCK: str(tree_lock),
         LAST_WORDS: str(last_words),
     }
 
 
 class Supervised:
-    """This process as a child of a supervisor: its settings, and the file for its last words."""
+    """This process as a child of a supervisor: its configuration, and the file for its last words."""
 
-    def __init__(self, settings: Settings, parent: int, words: int) -> None:
-        self.settings = settings
+    def __init__(self, loaded: Loaded, parent: int, words: int) -> None:
+        self.loaded = loaded
         self._parent = parent
         self._words = words
         self._heard = Overheard(sys.stderr)
@@ -78,7 +78,7 @@ def join(environment: MutableMapping[str, str]) -> Supervised | None:
     for descriptor in (int(found[TREE_LOCK]), words):
         os.set_inheritable(descriptor, False)
     _end_with(parent)
-    return Supervised(msgspec.json.decode(found[SETTINGS], type=Settings), parent, words)
+    return Supervised(msgspec.json.decode(found[SETTINGS], type=Loaded), parent, words)
 
 
 def _end_with(parent: int) -> None:

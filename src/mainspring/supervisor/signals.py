@@ -12,8 +12,14 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from mainspring.clock import Duration, seconds
+from mainspring.process import has_terminal
 
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def is_wish_to_end(number: int) -> bool:
+    """Whether a signal wants us to end: SIGHUP only as the end of a terminal; else our children read their files."""
+    return number in STOPPING and (number != signal.SIGHUP or has_terminal())
 
 
 class SignalInbox:

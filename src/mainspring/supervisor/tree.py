@@ -16,10 +16,11 @@ from typing import IO
 import msgspec
 
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, duration_text
+from mainspring.config.layers import Loaded
 from mainspring.domain.setting import Settings
 from mainspring.supervisor.child import MOST_WORDS, handover
 from mainspring.supervisor.restart import Restarts
-from mainspring.supervisor.signals import STOPPING, SignalInbox
+from mainspring.supervisor.signals import SignalInbox, is_wish_to_end
 
 _ROOM = Duration(5 * SECOND)
 _AT_START = Duration(30 * SECOND)
@@ -29,11 +30,11 @@ NO_USE = frozenset({2, 4, 5})
 
 
 class Role(msgspec.Struct, frozen=True):
-    """A process to keep running: its name in messages, the words behind ``mainspring``, and the settings it gets."""
+    """A process to keep running: its name in messages, the words behind ``mainspring``, and its configuration."""
 
     name: str
     words: tuple[str, ...]
-    settings: Settings
+    loaded: Loaded
 
 
 class End(msgspec.Struct, frozen=True):
@@ -79,7 +80,7 @@ class Tree:
         self._end = End(0)
 
     def run(self) -> End:
-        """Keep the children running until SIGTERM, SIGINT or SIGHUP, or until one is given up; then end them all."""
+        """Keep the children running until we are told to end, or until one is given up; then end them all."""
         with SignalInbox() as inbox:
             while True:
                 self._reap()
@@ -87,7 +88,7 @@ class Tree:
                     self._start_due()
                 elif not self._alive():
                     return self._end
-                wishes = [number for number in inbox.wait(self._pause()) if number in STOPPING]
+                wishes = [number for number in inbox.wait(self._pause()) if is_wish_to_end(number)]
                 if wishes:
                     # timeout(1), shells and terminals may each pass on one and the same wish: to us, and to our group
                     self._settle(inbox)
@@ -133,7 +134,7 @@ class Tree:
                 (sys.executable, "-P", "-m", "mainspring", *child.role.words),
                 stdin=subprocess.DEVNULL,
                 pass_fds=(self._tree_lock, words),
-                env=os.environ | handover(child.role.settings, tree_lock=self._tree_lock, last_words=words),
+                env=os.environ | handover(child.role.loaded, tree_lock=self._tree_lock, last_words=words),
                 process_group=0,  # Ctrl-C reaches it only through us
             )
         except OSError as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -17,20 +16,22 @@ from contextlib import suppress
 from mainspring.chance import SystemChance
 from mainspring.client.direct import DirectClient
 from mainspring.clock import MILLISECOND, SECOND, Duration, from_seconds, seconds
+from mainspring.config.live import Live
 from mainspring.domain.frame import BULK, Ended, Frame, FromRunner, Hello, Request, Stop, Unusable
 from mainspring.domain.ids import WorkerId
 from mainspring.domain.task import Catalog, Lodging
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.declaring import report
 from mainspring.engine.dispatch import STARTS_FIRST, Dispatch
-from mainspring.engine.held import Limits, Outbox
-from mainspring.engine.timing import Timing
+from mainspring.engine.held import Outbox
 from mainspring.errors import STORE_AWAY, AppNotLoadable, MainspringError, ProtocolViolation, StoreError, StoreMoved
 from mainspring.faults import InjectedFault
-from mainspring.store import BINARY, Store, Transaction, workers
+from mainspring.store import BINARY, Store, Transaction, settings, workers
 from mainspring.store.bell import Listening
+from mainspring.worker import signalled
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.frames import Channel
+from mainspring.worker.heeding import Heeding
 from mainspring.worker.options import WorkerOptions
 from mainspring.worker.requests import RequestDesk
 from mainspring.worker.roster import Roster
@@ -42,18 +43,23 @@ _STOP_PATIENCE = Duration(2 * SECOND)
 
 
 def run(
-    options: WorkerOptions, *, say: Callable[[str], None] | None = None, leave: Callable[[str], object] | None = None
+    options: WorkerOptions,
+    *,
+    live: Live | None = None,
+    say: Callable[[str], None] | None = None,
+    leave: Callable[[str], object] | None = None,
 ) -> int:
     """Run a worker until it is told to stop; the exit status.
 
     SIGTERM or SIGINT drains (running jobs may end within the drain time), a second one gives them back at once.
-    ``leave`` is told why it is over when somebody has drained it from outside, so that nobody starts it again.
-    Raises AppNotLoadable when no runner can load the app, and the StoreError that fits.
+    ``live``: what it is configured to be while it runs; ``leave`` is told why it is over when somebody has drained it
+    from outside, so that nobody starts it again. Raises AppNotLoadable when no runner can load the app, and the
+    StoreError that fits.
     """
     store = Store.open(options.database, inline=True)
     try:
         store.settle_in()
-        coordinator = Coordinator(options, store, say or _say)
+        coordinator = Coordinator(options, store, say or _say, live)
         status = coordinator.run()
         if coordinator.drained_by is not None and leave is not None:
             leave(f"was drained, as {coordinator.drained_by} asked")
@@ -70,8 +76,11 @@ def _say(text: str) -> None:
 class Coordinator:
     """One worker process. ``drained_by``: who has drained it from outside."""
 
-    def __init__(self, options: WorkerOptions, store: Store, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, options: WorkerOptions, store: Store, say: Callable[[str], None], live: Live | None = None
+    ) -> None:
         self._options = options
+        self._configured = Heeding(options, live, store.clock, lambda: store.read(settings.stated), self._resize)
         self._store = store
         self._say = say
         self._clock = store.clock
@@ -106,7 +115,8 @@ class Coordinator:
         self._hung = [(bell, self._rung), (news, self._desk.heard)]
         if bell.fileno() >= 0:
             self._selector.register(bell, selectors.EVENT_READ, self._rung)
-        restore = self._catch_signals()
+        signals, restore = signalled.catch()
+        self._selector.register(signals, selectors.EVENT_READ, self._signalled)
         try:
             while not self._step():
                 pass
@@ -136,6 +146,7 @@ class Coordinator:
             return self._signals > 0
         if moved:
             self._dispatch.hint()
+        self._configured.heed(self._dispatch)
         return self._turn(self._dispatch)
 
     def _turn(self, dispatch: Dispatch) -> bool:
@@ -156,7 +167,8 @@ class Coordinator:
         self._desk.give(self._put)
         self._carry_out(out)
         soon = [STARTS_FIRST] if self._untold else []
-        self._waiting_for_turn = min([out.wait, self._desk.wait, *soon, *self._until_starts()])
+        waits = [out.wait, self._desk.wait, self._configured.wait, *soon, *self._until_starts()]
+        self._waiting_for_turn = min(waits)
         return out.drained
 
     def _carry_out(self, out: Outbox) -> None:
@@ -202,30 +214,12 @@ class Coordinator:
 
     # --- signals and bells ------------------------------------------------------------------------------------
 
-    def _catch_signals(self) -> Callable[[], None]:
-        """Signals arrive as bytes in the selector; the handler itself does nothing."""
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        theirs.setblocking(False)
-        kept_fd = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
-        kept = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
-        self._selector.register(ours, selectors.EVENT_READ, self._signalled)
-
-        def restore() -> None:
-            signal.set_wakeup_fd(kept_fd)
-            for number, handler in kept.items():
-                signal.signal(number, handler)
-            ours.close()
-            theirs.close()
-
-        return restore
-
     def _signalled(self, end: socket.socket, _: int) -> None:
-        with suppress(BlockingIOError):
-            for number in end.recv(64):
-                if number in (signal.SIGTERM, signal.SIGINT):
-                    self._signals += 1
-        if self._dispatch is None or not self._signals:
+        told, reads = signalled.wishes(end)
+        self._signals += told
+        if reads:
+            self._configured.hear()
+        if self._dispatch is None or not told:
             return
         if self._signals == 1:
             running = _counted(len(self._dispatch.held), "running job")
@@ -371,8 +365,8 @@ class Coordinator:
             app=declared.app,
             queues=options.queues,
             labels=options.labels,
-            limits=Limits(options.slots, min(options.processes, options.slots), max(4, os.cpu_count() or 1)),
-            timing=Timing(options.lease, options.sweep, options.poll, options.drain),
+            limits=self._configured.limits,
+            timing=self._configured.timing,
             sweep_offset=from_seconds(seconds(options.sweep) * self._chance.fraction()),
         )
         if self._signals:
@@ -414,6 +408,11 @@ class Coordinator:
         if self._dispatch is not None:
             self._dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
         self._desk.forget(runner.number)
+
+    def _resize(self, slots: int) -> None:
+        worker = self._worker
+        if worker is not None:
+            self._store.write(lambda tx: workers.set_slots(tx, worker, slots))
 
     def _pids(self) -> dict[str, object]:
         """Those of runners: the shared ones first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mainspring.clock import SECOND, Duration
+from mainspring.domain.setting import Settings
 
 
 class WorkerOptions(msgspec.Struct, frozen=True):
@@ -31,3 +32,15 @@ class WorkerOptions(msgspec.Struct, frozen=True):
     drain: Duration = Duration(30 * SECOND)
     grace: Duration = Duration(5 * SECOND)
     runner_argv: tuple[str, ...] = ()
+
+    def configured(self, settings: Settings) -> WorkerOptions:
+        """The same with what may change while a worker runs."""
+        return msgspec.structs.replace(
+            self,
+            slots=settings.slots,
+            processes=settings.processes,
+            lease=settings.lease,
+            sweep=settings.sweep,
+            poll=settings.poll,
+            drain=settings.drain,
+        )

@@ -14,6 +14,7 @@ PATH: dict[str, Schema] = {
 QUERY: dict[str, Schema] = {
     "attempt": whole(1, least=1, most=2**31),
     "cursor": text("10482", minLength=1, description="What `next` said on the page before."),
+    "dry_run": word(["true", "false"], example="true"),
     "follow": word(["true", "false"], example="false"),
     "job": whole(10482, least=1),
     "kind": text("dead,cancelled", minLength=1, description="Target states or causes, with commas between them."),

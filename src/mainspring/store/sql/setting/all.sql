@@ -1,0 +1,2 @@
+-- Everything that is configured here.
+select name, layer, value, changed, changed_by from setting order by name, layer

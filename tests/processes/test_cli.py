@@ -130,11 +130,13 @@ def test_options_of_all_commands_may_stand_before_the_command(cli: CommandLine):
     assert cli("--db=sqlite:///c.db", "jobs", "--json").error["code"] == "no_database"
 
 
-def test_a_server_is_not_spoken_to_yet(cli: CommandLine, monkeypatch: pytest.MonkeyPatch):
-    refused = cli("jobs", "--api", "http://localhost:8750", "--json")
-    assert (refused.status, refused.error["code"], refused.error["field"]) == (4, "not_yet_supported", "--api")
-    monkeypatch.setenv("MAINSPRING_API_URL", "http://localhost:8750")
-    assert cli("jobs").status == 4
+def test_a_server_is_spoken_to_where_one_is_named_and_no_database(cli: CommandLine, monkeypatch: pytest.MonkeyPatch):
+    connect("sqlite:///a.db").close()
+    refused = cli("jobs", "--api", "nowhere", "--json")
+    assert (refused.status, refused.error["code"]) == (5, "server_unreachable")
+    monkeypatch.setenv("MAINSPRING_API_URL", "nowhere")
+    assert cli("jobs").status == 5
+    assert cli("jobs", "--db", "sqlite:///a.db").status == 0
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------

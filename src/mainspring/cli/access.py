@@ -18,7 +18,7 @@ from cyclopts import Parameter
 from mainspring.client.operating import OperatingClient
 from mainspring.config.layers import Loaded, environment, load
 from mainspring.config.live import Live
-from mainspring.errors import NotYetSupported
+from mainspring.errors import NotYetSupported, WrongUse
 
 
 def option(text: str, value: str = "", *, name: tuple[str, ...] | None = None) -> Parameter:
@@ -34,7 +34,10 @@ class Access:
     db: Annotated[str | None, option("The database: sqlite:///relative or sqlite:////absolute path.", "URL")] = None
     config: Annotated[str | None, option("The configuration file (default: mainspring.toml, if there).", "FILE")] = None
     json: Annotated[bool, option("Answer in JSON, errors too.")] = False
-    api: Annotated[str | None, Parameter(show=False)] = None
+    api: Annotated[
+        str | None, option("Ask the server at this address instead of a database: http://127.0.0.1:8750.", "URL")
+    ] = None
+    token: Annotated[str | None, option("Who asks it (better: MAINSPRING_TOKEN).", "SECRET")] = None
 
     def load(self, flags: Mapping[str, object] | None = None, *, file: str | None = None) -> Loaded:
         """The effective settings, with these flags on top. ``file``: in place of --config. Raises InvalidSetting."""
@@ -45,19 +48,34 @@ class Access:
 
     @contextmanager
     def client(self, *, make: bool = False, actor: str = "client") -> Iterator[OperatingClient]:
-        """A client on the database, closed afterwards. Raises the StoreError that fits.
+        """A client on the database or of the server, closed afterwards. Raises the StoreError that fits.
 
         ``make``: whether a database may be made where none is; a question never makes one. ``actor``: who is said to
         have done it.
         """
-        from mainspring.client.direct import connect
-
-        loaded = self.load()
-        client = connect(loaded.settings.database_url, make=make, actor=actor, live=Live(loaded))
+        client = self._of_server() or self._of_database(make=make, actor=actor)
         try:
             yield client
         finally:
             client.close()
+
+    def _of_server(self) -> OperatingClient | None:
+        """A client of the server that is named, if one is; --db on the command line goes before a variable."""
+        given = environment()
+        url = self.api or ("" if self.db else given.get("MAINSPRING_API_URL", ""))
+        if not url:
+            return None
+        if self.db:
+            raise WrongUse("--api and --db were both given.", remedy="Give one of them.", field="api")
+        from mainspring.client.remote import connect
+
+        return connect(url, token=self.token or given.get("MAINSPRING_TOKEN", ""))
+
+    def _of_database(self, *, make: bool, actor: str) -> OperatingClient:
+        from mainspring.client.direct import connect
+
+        loaded = self.load()
+        return connect(loaded.settings.database_url, make=make, actor=actor, live=Live(loaded))
 
 
 def operator() -> str:

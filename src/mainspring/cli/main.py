@@ -155,7 +155,7 @@ LATER = frozenset(
 )
 """What the documented command line will have; typed today, it is refused with a text that says so."""
 
-_ANYWHERE = {"--db": 1, "--config": 1, "--api": 1, "--json": 0}
+_ANYWHERE = {"--db": 1, "--config": 1, "--api": 1, "--token": 1, "--json": 0}
 """Options of all commands, with the number of values they take: they may also stand before the command."""
 
 

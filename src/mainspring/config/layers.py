@@ -24,7 +24,7 @@ from mainspring.errors import InvalidSetting, NotYetSupported, StoreUnreachable
 __all__ = ["Loaded", "Settings", "database_url", "environment", "load", "lock_place", "settled", "sqlite_file"]
 
 PREFIX = "MAINSPRING_"
-_OTHERS = {"MAINSPRING_FAULTS", "MAINSPRING_TOKEN"}
+_OTHERS = {"MAINSPRING_API_URL", "MAINSPRING_FAULTS", "MAINSPRING_TOKEN"}
 _LIKE_A_TYPO = 0.8
 _FILE_SCHEME = "sqlite:///"
 
@@ -105,6 +105,8 @@ def database_url(environment: Mapping[str, str], directory: Path) -> str:
 
     Raises InvalidSetting when the file or the variable is wrong, NotYetSupported when an API address is asked for.
     """
+    if environment.get("MAINSPRING_API_URL"):
+        raise NotYetSupported("MAINSPRING_API_URL in a program")
     return load(environment=environment, directory=directory).settings.database_url
 
 
@@ -140,8 +142,6 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Stated]:
         setting = known.get(variable)
         if setting is not None:
             found[setting.name] = Stated(_checked(setting, text, variable), variable)
-        elif variable == "MAINSPRING_API_URL":
-            raise NotYetSupported("MAINSPRING_API_URL")
         elif variable not in _OTHERS:
             _refuse_typo(variable, known)
     return found

@@ -20,6 +20,7 @@ MainspringError
 ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy  StoreMoved
 │                                        OutcomeUnknown 504: not known whether the change was made
 │                                        NoDatabase  SchemaTooNew  SchemaTooOld  EngineTooOld  NetworkFilesystem
+│                                        ServerUnreachable: what a client of REST says
 ├─ OutputFailed                 exit 74  an answer could not be written where it was wanted; CLI only
 ├─ AppNotLoadable          422  exit 4   the user's module could not be imported; carries its traceback
 ├─ ProtocolViolation       500  exit 1   a runner said what the protocol does not allow
@@ -112,6 +113,7 @@ from mainspring.errors.stores import (
     OutcomeUnknown,
     SchemaTooNew,
     SchemaTooOld,
+    ServerUnreachable,
     StoreBusy,
     StoreCorrupt,
     StoreError,
@@ -172,6 +174,7 @@ __all__ = [
     "RunNotSucceeded",
     "SchemaTooNew",
     "SchemaTooOld",
+    "ServerUnreachable",
     "StoreBusy",
     "StoreCorrupt",
     "StoreError",

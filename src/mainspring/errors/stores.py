@@ -45,6 +45,12 @@ class NoDatabase(StoreUnreachable):
         )
 
 
+class ServerUnreachable(StoreUnreachable):
+    """No server answers at the address, or what answers is none that this client can use."""
+
+    code = "server_unreachable"
+
+
 class StoreReadOnly(StoreError):
     """The database or its directory can't be written."""
 

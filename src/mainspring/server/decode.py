@@ -34,7 +34,7 @@ from mainspring.server.exchange import Asked
 FILTERS = ("state", "task", "queue", "tag", "since", "until", "cursor", "limit")
 """The query of a list of jobs."""
 
-_NARROWING = FILTERS[:-2]
+NARROWING = FILTERS[:-2]
 """The filter of a bulk action: the same without the page."""
 
 LATER = frozenset(
@@ -158,8 +158,8 @@ def bulk_request(asked: Asked) -> Bulk:
     if not isinstance(body["filter"], dict):
         raise InvalidOption(f"filter is {_kind(body['filter'])}; it must be an object.", remedy=_BULK, field="filter")
     for name, value in body["filter"].items():
-        if name not in _NARROWING:
-            raise _no_field("A filter", name, _NARROWING)
+        if name not in NARROWING:
+            raise _no_field("A filter", name, NARROWING)
         if not isinstance(value, str):
             raise InvalidOption(f"filter.{name} is {_kind(value)}; it must be a text.", field=f"filter.{name}")
     try:

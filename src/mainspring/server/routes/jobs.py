@@ -9,7 +9,7 @@ from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job
 from mainspring.domain.states import FINAL
 from mainspring.errors import InvalidInput, MainspringError
-from mainspring.server.decode import FILTERS, bulk_request, job_filter, job_request, job_requests, no_fields
+from mainspring.server.decode import FILTERS, NARROWING, bulk_request, job_filter, job_request, job_requests, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Stream
 from mainspring.server.operation import JSON, STREAM, Operation, Page, gives
 from mainspring.server.pages import job_page
@@ -43,6 +43,7 @@ class JobRoutes:
             ),
             Entry("POST", f"{_JOBS}/bulk", Access.CHANGE, self.bulk, gives("BulkDone", body="BulkRequest")),
             Entry("GET", _JOBS, Access.READ, self.listed, gives(Page("Job")), FILTERS),
+            Entry("GET", f"{_JOBS}/count", Access.READ, self.count, gives("Count"), NARROWING),
             Entry("GET", _JOB, Access.READ, self.one, gives("Job")),
             Entry("GET", f"{_JOB}/explain", Access.READ, self.explain, gives("Explanation")),
             Entry("GET", f"{_JOB}/attempts", Access.READ, self.attempts, gives(Page("Attempt"))),
@@ -91,6 +92,10 @@ class JobRoutes:
     def listed(self, asked: Asked) -> Answer:
         """A page of jobs, newest first."""
         return Answer(200, job_page(self._client, job_filter(asked)))
+
+    def count(self, asked: Asked) -> Answer:
+        """How many jobs match."""
+        return Answer(200, {"count": self._client.count(job_filter(asked))})
 
     def one(self, asked: Asked) -> Answer:
         """One job."""

@@ -119,6 +119,7 @@ SCHEMAS = {
         },
         required=["action", "filter"],
     ),
+    "Count": record({"count": whole(42)}),
     "BulkDone": record(
         {
             "matched": whole(12),

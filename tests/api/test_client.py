@@ -90,7 +90,7 @@ def test_a_submit_leads_to_jobs_as_they_were_asked_for(client: OperatingClient) 
 
 
 def test_a_key_of_the_callers_gets_the_same_answer_again(client: OperatingClient) -> None:
-    key = f"key-{id(client)}"
+    key = f"key-{type(client).__name__}"
     asked = [JobRequest("shop.echo"), JobRequest("shop.echo")]
     assert client.submit(asked, idempotency_key=key) == client.submit(asked, idempotency_key=key)
 
@@ -159,7 +159,7 @@ def test_a_refusal_keeps_what_more_it_says(client: OperatingClient) -> None:
     with pytest.raises(IllegalState) as illegal:
         client.cancel(job)
     assert illegal.value.state == "cancelled"
-    key = f"held-{id(client)}"
+    key = f"held-{type(client).__name__}"
     holder = submitted(client, unique=key)
     with pytest.raises(KeyHeld) as held:
         submitted(client, unique=Unique(key, on_conflict="reject"))

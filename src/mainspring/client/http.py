@@ -25,6 +25,10 @@ PATIENCE = Duration(30 * SECOND)
 """How long an answer may take."""
 
 API = "/api/v1"
+_IDLE = 2.0
+"""Seconds after which a connection is not used again: servers close theirs after five, and what is sent just then is
+lost."""
+
 _TRIES = 3
 """Of what changes nothing, or may be sent twice."""
 
@@ -37,7 +41,12 @@ class Rest:
         headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         try:
             self._http = httpx2.Client(
-                base_url=self.url, headers=headers, timeout=seconds(patience), trust_env=False, follow_redirects=False
+                base_url=self.url,
+                headers=headers,
+                timeout=seconds(patience),
+                trust_env=False,
+                follow_redirects=False,
+                limits=httpx2.Limits(keepalive_expiry=_IDLE),
             )
         except (ValueError, httpx2.InvalidURL) as error:
             raise ServerUnreachable(f"{self.url!r} is no address of a server: {error}.", remedy=_RIGHT) from error

@@ -239,6 +239,8 @@ def a_whole_life(story: Story) -> None:
     read.history(store, after=0, job=child, kinds=("queued",), limit=5)
     read.history(store, after=0, job=None, kinds=(), limit=5)
     read.happenings(store, after=0, limit=5)
+    lives_in_numbers(story)
+    lives_with_topics(story)
     read.last_event(store)
     read.tasks(store)
     read.all_workers(store)
@@ -266,6 +268,35 @@ def a_whole_life(story: Story) -> None:
     store.write(lambda tx: workers.retire(tx, HOUR))
     store.write(workers.forget)
     store.read(lambda tx: (catalog.of_app(tx, "shop"), catalog.names(tx), events.last(tx)))
+
+
+def lives_in_numbers(story: Story) -> None:
+    """Events that are counted, levels that are looked at, series that are asked for."""
+    from mainspring.control import metrics
+    from mainspring.domain.metric import SeriesWanted
+    from mainspring.engine.rollup import RollUp
+
+    turn = RollUp(story.store, story.clock)
+    for _ in range(2):
+        turn.turn()
+    metrics.figures(story.store)
+    metrics.points(story.store, SeriesWanted("moved", Instant(story.clock.now() - HOUR), story.clock.now()))
+
+
+def lives_with_topics(story: Story) -> None:
+    """Messages that are published, read, taken and forgotten."""
+    from mainspring.control import topics
+    from mainspring.domain.topic import SubscriptionWanted
+    from mainspring.engine.carry import Carry
+
+    topics.subscribe(story.store, SubscriptionWanted("s", "t", "send", after=0), actor="ann")
+    topics.publish(story.store, "t", [{}], actor="ann")
+    turn = Carry(story.store, story.clock)
+    for _ in range(3):
+        turn.turn()
+    topics.messages(story.store, "t", after=0, limit=5)
+    topics.listed(story.store)
+    topics.unsubscribe(story.store, "s", actor="ann")
 
 
 def lives_with_keys(story: Story) -> None:

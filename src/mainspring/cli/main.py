@@ -115,6 +115,12 @@ PLATFORM = (
     Command("workers", "mainspring.cli.workers:workers", "List workers and what they do."),
     Command("queues", "mainspring.cli.queues:queues", "List queues, what waits in them, and their limits."),
     Command("queue", "", "Pause or resume a queue, or set its limit.", " VERB NAME", QUEUE),
+    Command("top", "mainspring.cli.top:top", "Show queues and workers live."),
+    Command("topics", "mainspring.cli.topics:topics", "List topics, or the messages of one.", " [TOPIC]"),
+    Command("publish", "mainspring.cli.topics:publish", "Add a message to a topic.", " TOPIC"),
+    Command("subscriptions", "mainspring.cli.topics:subscriptions", "List who takes the messages of topics."),
+    Command("subscribe", "mainspring.cli.topics:subscribe", "Make a job or a run of each message.", " NAME TOPIC"),
+    Command("unsubscribe", "mainspring.cli.topics:unsubscribe", "Make nothing of further messages.", " NAME"),
     Command("token", "", "Say who may ask a server over REST.", " VERB", TOKEN),
     Command("audit", "mainspring.cli.token:audit", "List what people changed, newest first."),
     Command("config", "", "See and change settings: show, get, set, unset, history, revert.", " VERB", CONFIG),
@@ -148,9 +154,7 @@ COMMANDS = {command.name: command for _, commands in GROUPS for command in comma
 
 LATER = frozenset(
     {
-        "publish",
         "users",
-        "top",
     }
 )
 """What the documented command line will have; typed today, it is refused with a text that says so."""

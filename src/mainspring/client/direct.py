@@ -17,6 +17,7 @@ from mainspring.control import (
     enlist,
     explain,
     jobs,
+    metrics,
     queues,
     read,
     replays,
@@ -24,6 +25,7 @@ from mainspring.control import (
     schedules,
     settings,
     submit,
+    topics,
     workers,
     workflows,
 )
@@ -38,12 +40,14 @@ from mainspring.domain.event import Event, Happening
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
+from mainspring.domain.metric import Figures, Point, SeriesWanted
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
 from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
+from mainspring.domain.topic import Message, Subscription, SubscriptionWanted, Topic
 from mainspring.domain.worker import Worker
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import NoDatabase
@@ -338,6 +342,38 @@ class DirectClient:
     def _held(self, kept: list[Kept]) -> list[Holding]:
         live = self._live or Live(load(environment=environment(), directory=Path.cwd()))
         return live.holdings(kept)
+
+    def figures(self) -> Figures:
+        """All numbers as they are now."""
+        return metrics.figures(self.store)
+
+    def series(self, wanted: SeriesWanted) -> list[Point]:
+        """A metric over time."""
+        return metrics.points(self.store, wanted)
+
+    def publish(self, topic: str, data: Sequence[Any]) -> int:
+        """Add messages to a topic; the number of the last one."""
+        return topics.publish(self.store, topic, data, actor=self._actor)
+
+    def topics(self) -> list[Topic]:
+        """Every topic."""
+        return topics.listed(self.store)
+
+    def messages(self, topic: str, *, after: int = 0, limit: int = 100) -> list[Message]:
+        """Messages of a topic behind a number."""
+        return topics.messages(self.store, topic, after=after, limit=limit)
+
+    def subscriptions(self) -> list[Subscription]:
+        """Every subscription."""
+        return topics.subscriptions(self.store)
+
+    def subscribe(self, wanted: SubscriptionWanted) -> Subscription:
+        """Make a job or a run of each message."""
+        return topics.subscribe(self.store, wanted, actor=self._actor)
+
+    def unsubscribe(self, name: str) -> Subscription:
+        """Make nothing of further messages."""
+        return topics.unsubscribe(self.store, name, actor=self._actor)
 
     # --- news ---------------------------------------------------------------------------------------------------
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, Self
 
 from mainspring.client import Client
 from mainspring.clock import Duration
 from mainspring.domain.access import Change, Role, Token
 from mainspring.domain.configured import Edit, Holding, Kept
 from mainspring.domain.event import Happening
+from mainspring.domain.metric import Figures, Point, SeriesWanted
 from mainspring.domain.plan import Plan
+from mainspring.domain.topic import Message, Subscription, SubscriptionWanted, Topic
 
 
 class OperatingClient(Client, Protocol):
@@ -68,4 +70,38 @@ class OperatingClient(Client, Protocol):
 
     def revert_settings(self, seq: int) -> list[Holding]:
         """Set everything to what people had set right after that change. Raises UnknownEdit."""
+
+    def figures(self) -> Figures:
+        """All numbers as they are now."""
+        ...
+
+    def series(self, wanted: SeriesWanted) -> list[Point]:
+        """A metric over time, in order; stretches in which nothing happened are left out. Raises InvalidOption."""
+        ...
+
+    def publish(self, topic: str, data: Sequence[Any]) -> int:
+        """Add messages to a topic, all or none; the number of the last one. Raises InvalidInput and its kinds."""
+        ...
+
+    def topics(self) -> list[Topic]:
+        """Every topic, by name."""
+        ...
+
+    def messages(self, topic: str, *, after: int = 0, limit: int = 100) -> list[Message]:
+        """Messages of a topic behind a number, in order."""
+        ...
+
+    def subscriptions(self) -> list[Subscription]:
+        """Every subscription, by name."""
+        ...
+
+    def subscribe(self, wanted: SubscriptionWanted) -> Subscription:
+        """Make a job or a run of each message; one of this name goes on where it was, unless ``after`` says where.
+
+        Raises InvalidInput, UnknownTask, UnknownWorkflow.
+        """
+        ...
+
+    def unsubscribe(self, name: str) -> Subscription:
+        """Make nothing of further messages. Raises UnknownSubscription."""
         ...

@@ -9,7 +9,8 @@ MainspringError
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
 ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownRun  UnknownWorkflow
-│                                        UnknownSchedule  UnknownToken  UnknownEdit  NoSuchTask
+│                                        UnknownSchedule  UnknownSubscription  UnknownToken
+│                                        UnknownEdit  NoSuchTask
 ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
 │                                        TokenExists
 ├─ Unauthenticated         401  exit 4   REST only: the server asks who is there
@@ -97,6 +98,7 @@ from mainspring.errors.refused import (
     UnknownQueue,
     UnknownRun,
     UnknownSchedule,
+    UnknownSubscription,
     UnknownToken,
     UnknownWorker,
     UnknownWorkflow,
@@ -191,6 +193,7 @@ __all__ = [
     "UnknownQueue",
     "UnknownRun",
     "UnknownSchedule",
+    "UnknownSubscription",
     "UnknownTask",
     "UnknownToken",
     "UnknownWorker",

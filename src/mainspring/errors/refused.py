@@ -77,6 +77,16 @@ class UnknownEdit(NotFound):
         )
 
 
+class UnknownSubscription(NotFound):
+    """No subscription has this name."""
+
+    code = "unknown_subscription"
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        remedy = near(name, known) or "List them with: mainspring subscriptions"
+        super().__init__(f"unknown subscription {name[:80]!r}", remedy=remedy, field="name")
+
+
 class NoSuchTask(NotFound):
     """The address names a task that no app has reported, or a short name that several have."""
 

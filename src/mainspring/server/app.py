@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
@@ -22,10 +23,13 @@ from mainspring.clock import Clock, SystemClock, seconds
 from mainspring.config.live import Live
 from mainspring.control import settings as control_settings
 from mainspring.control.access import recognise
+from mainspring.domain.address import is_postgres
 from mainspring.domain.setting import Settings
+from mainspring.engine.carry import Carry
 from mainspring.engine.drive import Drive
 from mainspring.engine.fire import Fire
 from mainspring.engine.retention import Retention, keep_of
+from mainspring.engine.rollup import RollUp
 from mainspring.engine.sweep import Sweep
 from mainspring.engine.turn import Turn
 from mainspring.errors import AddressRefused
@@ -44,10 +48,12 @@ from mainspring.server.routes.events import EventRoutes
 from mainspring.server.routes.front import front_page
 from mainspring.server.routes.health import HealthRoutes
 from mainspring.server.routes.jobs import JobRoutes
+from mainspring.server.routes.metrics import MetricRoutes
 from mainspring.server.routes.runs import RunRoutes
 from mainspring.server.routes.schedules import ScheduleRoutes
+from mainspring.server.routes.topics import TopicRoutes
 from mainspring.server.web import Web
-from mainspring.store import Store
+from mainspring.store import Store, database_path
 from mainspring.store.mark import mark
 
 _PATIENCE_AT_END = 2
@@ -86,13 +92,20 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
             "scheduler": fire,
             "retention": retention,
             "configuration": heeding,
+            "roll-up": RollUp(store, store.clock),
+            "bus": Carry(store, store.clock, poll=settings.poll),
         }
         loops = [_driven(name, turn, store.clock, stack) for name, turn in turns.items()]
         client = DirectClient(store, live=live)
         admission = _admission(store, client, terms)
         health = Health(loops, store.clock, lambda: store.write(mark), client.workers)
         stack.callback(health.close)
-        web = Web(routes(client, health, store.clock), listener.getsockname()[1], store.chance, admission=admission)
+        web = Web(
+            routes(client, health, store.clock, _disk(settings.database_url)),
+            listener.getsockname()[1],
+            store.chance,
+            admission=admission,
+        )
         stack.callback(web.close)
         said = f"listening at {url(listener, encrypted=terms.encrypted)}"
         server = _Server(web, terms, lambda: (say or _say)(said))
@@ -124,7 +137,7 @@ def _admission(store: Store, client: OperatingClient, terms: Terms) -> Admission
     return Admission(lambda secret: recognise(store, secret), store.clock)
 
 
-def routes(client: OperatingClient, health: Health, clock: Clock | None = None) -> list[Entry]:
+def routes(client: OperatingClient, health: Health, clock: Clock | None = None, disk: str = ".") -> list[Entry]:
     """Every route that there is."""
     entries = [
         *JobRoutes(client).entries(),
@@ -134,10 +147,17 @@ def routes(client: OperatingClient, health: Health, clock: Clock | None = None) 
         *AccessRoutes(client).entries(),
         *ConfigRoutes(client).entries(),
         *EventRoutes(client, clock or SystemClock()).entries(),
+        *TopicRoutes(client).entries(),
+        *MetricRoutes(client, health, disk).entries(),
         *HealthRoutes(health).entries(),
     ]
     entries.insert(0, front_page(entries))
     return [*entries, *DocumentRoutes(entries).entries()]
+
+
+def _disk(database: str) -> str:
+    """The directory whose file system is worth watching: that of the database, else where we were started."""
+    return "." if is_postgres(database) else str(Path(database_path(database)).absolute().parent)
 
 
 def _driven(name: str, turn: Turn, clock: Clock, stack: ExitStack) -> Drive:

@@ -174,8 +174,8 @@ def _filter(query: Mapping[str, str]) -> JobFilter:
         task=query.get("task"),
         queue=query.get("queue"),
         tag=_tag(query),
-        since=_instant(query, "since"),
-        until=_instant(query, "until"),
+        since=instant_of(query, "since"),
+        until=instant_of(query, "until"),
     )
 
 
@@ -238,7 +238,8 @@ def _tag(query: Mapping[str, str]) -> str | None:
     return text
 
 
-def _instant(query: Mapping[str, str], name: str) -> Instant | None:
+def instant_of(query: Mapping[str, str], name: str) -> Instant | None:
+    """A time in the query. Raises InvalidInstant naming the parameter."""
     text = query.get(name)
     if text is None:
         return None

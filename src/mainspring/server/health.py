@@ -60,6 +60,10 @@ class Health:
             said = (False, _why_none(known))
         return {"store": _with(asked, refusal)} | self._turning() | {"workers": said}
 
+    def loops(self) -> dict[str, tuple[Duration, bool]]:
+        """Of each loop: how late it is, and whether its last turn failed."""
+        return {loop.name: (loop.late, bool(loop.error)) for loop in self._loops}
+
     def close(self) -> None:
         """Ask nothing more."""
         self._thread.shutdown(wait=False, cancel_futures=True)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mainspring.server.exchange import Access, Entry
-from mainspring.server.operation import HTML, JSON, STREAM, Page, Schema
+from mainspring.server.operation import HTML, JSON, PLAIN, STREAM, Page, Schema
 from mainspring.server.problems import PROBLEM
-from mainspring.server.schemas import access, catalog, config, general, jobs, runs, schedules
+from mainspring.server.schemas import access, catalog, config, general, jobs, metrics, runs, schedules, topics
 from mainspring.server.schemas.query import HEADERS, PATH, QUERY
 from mainspring.server.schemas.values import named
 
@@ -26,6 +26,8 @@ SCHEMAS: dict[str, Schema] = {
     **schedules.SCHEMAS,
     **access.SCHEMAS,
     **config.SCHEMAS,
+    **metrics.SCHEMAS,
+    **topics.SCHEMAS,
 }
 """Every schema that an operation may name."""
 
@@ -56,7 +58,7 @@ _OF_CHANGES = {
 _UNKNOWN = {404: "There is no such thing."}
 _KEY = {"Idempotency-Key": {"POST /api/v1/jobs", "POST /api/v1/jobs/batch"}}
 _RESUMED = "Last-Event-ID"
-_TEXTS = {HTML, STREAM}
+_TEXTS = {HTML, PLAIN, STREAM}
 _PLAIN: dict[str, Any] = {"object": {}, "string": "text", "integer": 1, "number": 1.5, "boolean": False}
 
 

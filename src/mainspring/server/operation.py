@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 JSON = "application/json"
 HTML = "text/html"
+PLAIN = "text/plain"
 STREAM = "text/event-stream"
 
 Schema = dict[str, Any]

@@ -80,6 +80,9 @@ _RUN = (
     *("stop_at", "stop_by", "parent_job", "parent_run", "parent_node", "replay_of", "replayed_by", "tags", "version"),
     *("nodes", "tick", "kept"),
 )
+_SUBSCRIPTION = (
+    *("name", "topic", "task", "workflow", "params", "cursor", "made", "refused", "refusal", "created", "created_by"),
+)
 _NAMED = ("name", "version", "hash", "header", "nodes", "changed")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -105,6 +108,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "event/bound": ("seq",),
     "event/live": ("seq", "at", "job", "run", "node", "task", "queue", *_EVENT[3:]),
     "event/of_job": _EVENT,
+    "event/reach": ("seq", "events"),
     "explain/ahead": ("jobs",),
     "explain/children": ("jobs",),
     "explain/last_event": _EVENT,
@@ -198,6 +202,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "queue/rule": ("most", "paused_at", "paused_by", "note"),
     "queue/running": _COUNT,
     "queue/used": ("name", "most", "running"),
+    "reader/advance": ("cursor",),
+    "reader/one": ("cursor",),
     "retention/forget_jobs": ("id",),
     "retention/forget_nodes": ("number",),
     "retention/forget_run": ("id",),
@@ -241,6 +247,18 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "setting/version": ("next",),
     "trail/edits": ("seq", "at", "actor", "action", "subject", "before", "after"),
     "trail/page": ("seq", "at", "actor", "action", "subject", "before", "after"),
+    "series/between": ("at", "queue", "task", "label", "bucket", "number", "total", "most", "looks"),
+    "series/depths": ("queue", "state", "jobs", "oldest"),
+    "series/flow": ("minute", "queue", "task", "source", "target", "outcome", "bucket", "number", "total", "most"),
+    "total/all": ("metric", "queue", "task", "label", "bucket", "number", "total"),
+    "subscription/all": _SUBSCRIPTION,
+    "subscription/behind": _SUBSCRIPTION,
+    "subscription/go_on": ("name",),
+    "subscription/move": ("name",),
+    "subscription/remove": ("name",),
+    "message/after": ("number", "at", "actor", "data"),
+    "topic/all": ("name", "last", "first", "at"),
+    "topic/take": ("last",),
     "task/all": ("declaration",),
     "task/by_short": ("name",),
     "task/ground": ("declaration", "lane", "policy"),

@@ -1,0 +1,38 @@
+"""The wire form of a point of a series, as REST answers and ``--json`` prints it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mainspring.clock import Duration, instant_text, seconds
+from mainspring.domain.metric import METRICS, Kind, Point, quantile
+
+_SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+_IN_TIME = frozenset({"oldest"})
+"""Levels that are lengths of time."""
+
+
+def point_wire(metric: str, point: Point) -> dict[str, Any]:
+    """One stretch; lengths are seconds. What does not go for this kind of metric is null."""
+    kind, amount = METRICS[metric].kind, point.amount
+    timed = kind is Kind.LENGTH or metric in _IN_TIME
+    measured = kind is not Kind.COUNT and amount.number > 0
+
+    def told(value: float) -> float:
+        return round(seconds(Duration(round(value))), 6) if timed else round(value, 3)
+
+    shares: dict[str, float | None] = dict.fromkeys(_SHARES)
+    if kind is Kind.LENGTH:
+        for name, share in _SHARES.items():
+            length = quantile(point.counts, share, amount.most)
+            shares[name] = None if length is None else told(length)
+    return {
+        "at": instant_text(point.at),
+        "queue": point.queue or None,
+        "task": point.task or None,
+        "label": point.label or None,
+        "count": None if kind is Kind.LEVEL else amount.number,
+        "mean": told(amount.total / amount.number) if measured else None,
+        "max": told(amount.most) if measured else None,
+        **shares,
+    }

@@ -1,0 +1,2 @@
+-- How far a reader is.
+select cursor from reader where name = :name

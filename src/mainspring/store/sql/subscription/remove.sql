@@ -1,0 +1,2 @@
+-- A subscription goes.
+delete from subscription where name = :name returning name

@@ -35,7 +35,7 @@ LEASE = Duration(60 * SECOND)
 T = TypeVar("T")
 
 
-def eventually(look: Callable[[], T], *, within: Duration = Duration(10 * SECOND)) -> T:
+def eventually(look: Callable[[], T], *, within: Duration = Duration(60 * SECOND)) -> T:
     """What ``look`` answers as soon as it is true."""
     clock = SystemClock()
     deadline = clock.monotonic() + within
@@ -98,7 +98,7 @@ class Serving:
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Its exit status."""
         self.process.send_signal(number)
-        return self.process.wait(10)
+        return self.process.wait(40)
 
     def close(self) -> None:
         if self.url:

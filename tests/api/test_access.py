@@ -216,7 +216,7 @@ def test_loopback_asks_for_nothing_unless_told(host: str) -> None:
 
 def test_a_server_that_would_ask_says_so_when_there_is_no_token_yet(tmp_path: Path) -> None:
     serving = Serving(tmp_path, options=("--auth", "token"))
-    assert serving.process.wait(20) == AddressRefused.exit_status
+    assert serving.process.wait(40) == AddressRefused.exit_status
     assert "mainspring token create" in serving.said
 
 

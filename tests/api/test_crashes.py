@@ -43,7 +43,7 @@ def test_a_submit_that_was_cut_off(start: Callable[..., Serving], point: FaultPo
     declare(serving)
     with pytest.raises(httpx2.TransportError):
         serving.submit(tags={"cut": "off"})
-    assert serving.process.wait(10) == -9
+    assert serving.process.wait(40) == -9
     again = start()
     assert len(again.http.get(f"{API}/jobs").json()["items"]) == there
 
@@ -57,7 +57,7 @@ def test_a_cancel_that_was_cut_off(start: Callable[..., Serving], point: FaultPo
     number = serving.submit()["id"]
     with pytest.raises(httpx2.TransportError):
         serving.http.post(f"{API}/jobs/{number}/cancel")
-    assert serving.process.wait(10) == -9
+    assert serving.process.wait(40) == -9
     assert start().job(number)["state"] == state
 
 

@@ -78,11 +78,11 @@ class Process:
         self.popen.kill()
         self.popen.wait()
 
-    def wait(self, within: float = 15) -> int:
+    def wait(self, within: float = 40) -> int:
         """Wait for its end; the exit status."""
         return self.popen.wait(within)
 
-    def stop(self, within: float = 15) -> int:
+    def stop(self, within: float = 40) -> int:
         """SIGTERM, and wait."""
         self.send(signal.SIGTERM)
         return self.wait(within)
@@ -263,7 +263,7 @@ class World:
             lines += page
         return lines
 
-    def eventually(self, look: Callable[[], T | None], *, within: float = 15, what: str = "it") -> T:
+    def eventually(self, look: Callable[[], T | None], *, within: float = 40, what: str = "it") -> T:
         """The first true answer of ``look``; fails when none comes in time."""
         deadline = self.clock.monotonic() + from_seconds(within)
         while True:
@@ -273,12 +273,12 @@ class World:
             assert self.clock.monotonic() < deadline, f"{what}: not within {within:g} s, still {found!r}"
             self.clock.wait(Duration(15 * MILLISECOND))
 
-    def until_state(self, job: int, state: State, *, within: float = 15) -> Job:
+    def until_state(self, job: int, state: State, *, within: float = 40) -> Job:
         """Wait for a state."""
         self.eventually(lambda: self.job(job).state is state, within=within, what=f"job {job} {state}")
         return self.job(job)
 
-    def until_ended(self, jobs: Iterable[int], *, within: float = 30) -> dict[int, State]:
+    def until_ended(self, jobs: Iterable[int], *, within: float = 60) -> dict[int, State]:
         """Wait until these jobs have ended; their states."""
         open_jobs, states = set(jobs), {}
 
@@ -313,7 +313,7 @@ class World:
             (line for line in lines if job in (None, line.job) and kind in ("", line.kind)), key=lambda line: line.at
         )
 
-    def started(self, job: int, attempt: int = 1, *, within: float = 15) -> Line:
+    def started(self, job: int, attempt: int = 1, *, within: float = 40) -> Line:
         """Wait for the start of an attempt."""
         return self.eventually(
             lambda: next((line for line in self.ledger(job, "start") if line.attempt == attempt), None),

@@ -177,7 +177,7 @@ def test_a_wrong_query_names_what_is_wrong(server: Serving, path: str, code: str
     assert (answer.status_code, problem(answer)["code"], answer.json()["field"]) == (422, code, field)
 
 
-@pytest.mark.parametrize("path", ["/api", "/api/v1", "/api/v1/job", "/api/v1/jobs/", "/api/v1/jobs/1/x", "/metrics"])
+@pytest.mark.parametrize("path", ["/api", "/api/v1", "/api/v1/job", "/api/v1/jobs/", "/api/v1/jobs/1/x", "/metric"])
 def test_an_address_with_nothing_at_it_is_not_found(server: Serving, path: str) -> None:
     answer = server.http.get(path)
     assert (answer.status_code, problem(answer)["code"]) == (404, "not_found")

@@ -29,7 +29,7 @@ def test_a_sweep_waits_for_nobody_who_takes_a_key_over(story: Story) -> None:
     other = story.bench.open()
 
     def long_submit(tx: Any) -> None:
-        tx._connection.execute("select 1 from unique_key for update")
+        tx._connection.execute("select 1 from unique_key for update").fetchall()  # or it would not be sent yet
         sweep_for(story, 2 * MINUTE)
 
     other.write(long_submit)

@@ -53,16 +53,20 @@ def attempt(world: World) -> WorldEnd:
 
 
 def shortest(seed: int, rule: str, kind: type[World] = World) -> list[Fault]:
-    """The faults of a failing seed without those that it fails without, by leaving them out one by one."""
+    """The faults of a failing seed without those that it fails without, by leaving them out one by one.
+
+    When one is left out, those that were needed before it may be needed no longer, so all that stay are tried again.
+    """
     faults = list(kind(seed).faults)
-    reruns, index = 0, 0
-    while index < len(faults) and reruns < MOST_RERUNS:
+    reruns, index, needed = 0, 0, 0
+    while needed < len(faults) and reruns < MOST_RERUNS:
+        index %= len(faults)
         fewer = faults[:index] + faults[index + 1 :]
         reruns += 1
         if any(violation.rule == rule for violation in attempt(kind(seed, faults=fewer)).violations):
-            faults = fewer
+            faults, needed = fewer, 0
         else:
-            index += 1
+            index, needed = index + 1, needed + 1
     return faults
 
 

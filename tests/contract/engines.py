@@ -225,6 +225,7 @@ class PostgresBench(Bench):
         self.server = databases.server
         self.database = databases.take(self.settings)
         self.url = self.server.url(self.database)
+        self._reshaped = False
 
     def open(self) -> Store:
         store = Store.open(self.url, clock=self.clock, chance=self.chance)
@@ -271,11 +272,15 @@ class PostgresBench(Bench):
         return [line.strip() for (line,) in store.write(look)]
 
     def alter(self, store: Store, text: str) -> None:
+        self._reshaped = self._reshaped or text.startswith(("create", "drop", "alter"))
         store.write(lambda tx: tx._connection.execute(text.encode()) and None)  # type: ignore[attr-defined]
 
     def close(self) -> None:
         super().close()
-        self._databases.give_back(self.database, self.settings)
+        if self._reshaped:  # emptied, it would still not be what others expect
+            postgres.drop_database(self.server, self.database)
+        else:
+            self._databases.give_back(self.database, self.settings)
 
 
 class RepeatablePostgresBench(PostgresBench):

@@ -22,6 +22,7 @@ WHOLE = (
     "export/",
     "prune/",
     "check/",
+    "series/depths",
 )
 """Statements that read much on purpose, or are not asked while work goes on."""
 

@@ -265,6 +265,10 @@ def test_what_does_not_end_is_killed_at_last_and_that_is_no_success(world: World
     up = world.up(drain="0s", grace="0s")
     worker = roles(up)["worker"]
     os.kill(worker, signal.SIGSTOP)
+    while not world.writable():  # frozen amid a commit, it would hold up the server as well
+        os.kill(worker, signal.SIGCONT)
+        world.eventually(world.writable)
+        os.kill(worker, signal.SIGSTOP)
     asked_at = world.now()
     up.send(signal.SIGTERM)
     assert up.wait(30) == 1, up.said

@@ -10,12 +10,13 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -195,6 +196,18 @@ class World:
             self.eventually(lambda: name in self.active() or process.status is not None, what=f"worker {name}")
             assert process.status is None, process.said
         return process
+
+    def writable(self) -> bool:
+        """Whether the database takes writes: a process that is frozen amid a commit keeps a SQLite file locked."""
+        if not self.url.startswith("sqlite"):
+            return True
+        with closing(sqlite3.connect(self.database, timeout=0.5, isolation_level=None)) as other:
+            try:
+                other.execute("begin immediate")
+            except sqlite3.OperationalError:
+                return False
+            other.execute("rollback")
+            return True
 
     def server(self, **settings: Any) -> Process:
         """A server on a free port."""

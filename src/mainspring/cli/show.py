@@ -108,6 +108,7 @@ def overview(version: str, groups: Sequence[tuple[str, Sequence[tuple[str, str]]
         "",
         f"{bold}Everywhere{plain}",
         "  --db URL       The database: sqlite:///path (default: sqlite:///.mainspring/mainspring.db)",
+        "  --api URL      A server to ask instead, with --token or MAINSPRING_TOKEN where it wants to know who asks",
         "  --config FILE  The configuration (default: mainspring.toml in this directory)",
         "  --json         Answer in JSON, errors too",
         "  --version      Print the version",

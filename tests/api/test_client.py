@@ -51,7 +51,7 @@ def direct(server: Serving, store: Store, worker: HandWorker) -> DirectClient:
 
 
 @pytest.fixture(scope="module")
-def remote(server: Serving) -> Iterator[OperatingClient]:
+def remote(server: Serving, worker: HandWorker) -> Iterator[OperatingClient]:
     """A client of the server."""
     client = connect(server.url)
     yield client

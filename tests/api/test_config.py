@@ -40,7 +40,7 @@ def test_every_setting_is_told_with_where_it_comes_from(serving: Serving) -> Non
 
 
 def test_a_change_is_taken_by_the_running_server_and_can_be_taken_back(serving: Serving) -> None:
-    answer = serving.http.patch(CONFIG, json={"keep_dead": "2d", "queue.mail.limit": 5})
+    answer = serving.http.patch(CONFIG, json={"keep_dead": "2d", "queue.bulk.limit": 5})
     assert answer.status_code == 200, answer.text
     eventually(lambda: "keep_dead is another now (store, by client)" in serving.said)
     assert held(serving)["keep_dead"] | {"description": ""} == {
@@ -52,9 +52,9 @@ def test_a_change_is_taken_by_the_running_server_and_can_be_taken_back(serving: 
         "takes_effect": "now",
         "description": "",
     }
-    assert serving.http.get(f"{API}/queues/mail").json()["limit"] == 5
+    assert serving.http.get(f"{API}/queues/bulk").json()["limit"] == 5
     newest = serving.http.get(f"{CONFIG}/history?limit=1").json()
-    assert newest["items"][0]["after"] == {"keep_dead": "2d", "queue.mail.limit": 5}
+    assert newest["items"][0]["after"] == {"keep_dead": "2d", "queue.bulk.limit": 5}
     assert serving.http.patch(CONFIG, json={"keep_dead": None}).status_code == 200
     assert held(serving)["keep_dead"]["value"] == "30d"
     back = serving.http.post(f"{CONFIG}/history/{newest['items'][0]['seq']}/revert")

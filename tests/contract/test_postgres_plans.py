@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+from typing import ClassVar
 
 from mainspring.domain.job import JobRequest
 from mainspring.store.statements import names
@@ -49,6 +51,43 @@ def check(story: Story) -> None:
             continue
         plan = story.bench.plan(story.store, name)
         assert scanned(plan) <= MAY_SCAN.get(name, frozenset()), f"{name} reads a whole table: {plan}"
+
+
+RUNS = ("node/children", "node/specs", "node/end", "node/count_needs", "node/count_items", "node/results", "run/hold")
+"""Statements that move runs on. The tables of workflows are new and unknown to the server when the first run begins."""
+
+
+class NewPostgresBench(PostgresBench):
+    """A database that no other test uses, so that nobody has analyzed it."""
+
+    settings: ClassVar[dict[str, str]] = {"application_name": "new"}
+
+
+def check_keys(story: Story) -> None:
+    for name in RUNS:
+        plan = story.bench.plan(story.store, name)
+        assert not any("Hash" in step or "Merge" in step for step in plan), f"{name} joins whole tables: {plan}"
+        for step, condition in pairwise(plan):
+            if match := re.search(r"Scan.* on (workflow_node|workflow_edge|node)\b", step):
+                assert re.search(KEYS[match[1]], condition), f"{name} looks through many rows of {match[1]}: {plan}"
+
+
+KEYS = {
+    "workflow_node": r"^Index Cond: \(\(version = .* AND \(number = ",
+    "workflow_edge": r"^Index Cond: \(\(version = .* AND \(source = ",
+    "node": r"^Index Cond: \(\(run = .* AND \(number = ",
+}
+"""By what rows of these tables are found: the document or run, and the node in it."""
+
+
+def test_what_moves_runs_on_finds_each_row_by_its_key_whatever_the_server_knows_of_new_tables(
+    postgres_databases: object, tmp_path: object
+) -> None:
+    story = Story(NewPostgresBench(tmp_path, postgres_databases))  # type: ignore[arg-type]
+    try:
+        check_keys(story)
+    finally:
+        story.bench.close()
 
 
 def test_no_hot_statement_reads_a_whole_table_while_all_are_small_nor_after_somebodys_analyze(

@@ -1,12 +1,15 @@
 -- The nodes below some (each: run, node, behind which target), in their order; what there is to know of those that one
--- alone can let go.
-select told.place - 1 as place, below.* from json_array_elements(:told::json) with ordinality as told (one, place)
+-- alone can let go. Whatever the server knows of new tables, each row is looked up by its key: no plan can do otherwise.
+select told.place - 1 as place, edge.target, below.needs, below.early,
+  case when below.needs <= 1 then below.document end as document, case when below.needs <= 1 then below.inputs end as inputs,
+  below.name, below.may_fail
+from json_array_elements(:told::json) with ordinality as told (one, place)
+cross join lateral (select version from run where id = (told.one ->> 0)::bigint limit 1) as run
 cross join lateral (
-  select workflow_edge.target, workflow_node.needs, workflow_node.early,
-    case when workflow_node.needs <= 1 then workflow_node.document end as document,
-    case when workflow_node.needs <= 1 then workflow_node.inputs end as inputs, workflow_node.name, workflow_node.may_fail
-  from run join workflow_edge on workflow_edge.version = run.version
-    and workflow_edge.source = (told.one ->> 1)::bigint and workflow_edge.target > (told.one ->> 2)::bigint
-  join workflow_node on workflow_node.version = run.version and workflow_node.number = workflow_edge.target
-  where run.id = (told.one ->> 0)::bigint order by workflow_edge.target limit :limit) as below
-order by told.place, below.target limit :limit
+  select target from workflow_edge
+  where version = run.version and source = (told.one ->> 1)::bigint and target > (told.one ->> 2)::bigint
+  order by target limit :limit) as edge
+cross join lateral (
+  select needs, early, document, inputs, name, may_fail from workflow_node
+  where version = run.version and number = edge.target limit 1) as below
+order by told.place, edge.target limit :limit

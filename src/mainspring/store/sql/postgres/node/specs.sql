@@ -1,4 +1,7 @@
--- What some nodes (run, number) are.
-select run.id as run, workflow_node.number, workflow_node.document, workflow_node.inputs, workflow_node.name, workflow_node.may_fail
-from json_array_elements(:nodes::json) as each (one) join run on run.id = (each.one ->> 0)::bigint
-join workflow_node on workflow_node.version = run.version and workflow_node.number = (each.one ->> 1)::bigint
+-- What some nodes (run, number) are. Each row is looked up by its key, as in children.
+select run.id as run, spec.number, spec.document, spec.inputs, spec.name, spec.may_fail
+from json_array_elements(:nodes::json) as each (one)
+cross join lateral (select id, version from run where id = (each.one ->> 0)::bigint limit 1) as run
+cross join lateral (
+  select number, document, inputs, name, may_fail from workflow_node
+  where version = run.version and number = (each.one ->> 1)::bigint limit 1) as spec

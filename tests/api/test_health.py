@@ -58,6 +58,26 @@ def health() -> Iterator[tuple[Moved, Turns, Health]]:
     made.close()
 
 
+def test_a_loop_that_hangs_when_it_was_rung_early_is_seen_although_it_was_to_wait_for_long() -> None:
+    clock = Moved()
+    stopped = threading.Event()
+    late: list[Duration] = []
+
+    class Hangs:
+        def turn(self) -> Duration:
+            clock.at += LOOP_PATIENCE + SECOND
+            late.append(drive.late)
+            stopped.set()
+            return Duration(5 * MINUTE)
+
+    drive = Drive("bus", Hangs(), clock, lambda _: None)
+    drive.run(stopped.is_set)
+    stopped.clear()
+    clock.at += SECOND
+    drive.run(stopped.is_set)
+    assert late == [LOOP_PATIENCE + SECOND] * 2
+
+
 def test_a_loop_may_be_slow_and_not_stand(health: tuple[Moved, Turns, Health]) -> None:
     clock, turns, made = health
     clock.at += LOOP_PATIENCE

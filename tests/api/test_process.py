@@ -136,16 +136,14 @@ def test_what_was_answered_survives_a_kill(start: Start) -> None:
         assert again.job(number)["state"] == "queued"
 
 
-LOOPS = ("sweeper", "scheduler", "retention", "configuration", "roll-up", "bus")
+LOOPS = ("look-out", "retention", "sweeper", "scheduler", "configuration", "roll-up", "bus")
 
 
 def test_health_is_green_at_once_and_ready_once_a_worker_has_reported_its_tasks(start: Start) -> None:
     serving = start().wait_until_up()
     assert serving.http.get("/healthz").json() == {
         "status": "ok",
-        "checks": dict.fromkeys(
-            ("store", "sweeper", "scheduler", "retention", "configuration", "roll-up", "bus"), "ok"
-        ),
+        "checks": dict.fromkeys(("store", *LOOPS), "ok"),
         "reason": None,
     }
     before = serving.http.get("/readyz")

@@ -84,10 +84,12 @@ PLANS: dict[str, tuple[str, ...]] = {
         "SEARCH worker USING INTEGER PRIMARY KEY",
     ),
     "worker/sweep_look": ("due_at", "expiry_at"),
+    "sight/all": ("due_at", "expiry_at", "next_tick_at", "tick_waiting", "backfill_open"),
 }
 """What must stand in the plan of each hot statement."""
 
-MAY_SCAN = {"worker/beat_and_poll": {"lease"}, "worker/poll": {"lease"}, "worker/sweep_look": {"lease"}}
+_LOOKS = ("worker/beat_and_poll", "worker/poll", "worker/sweep_look", "sight/all")
+MAY_SCAN = dict.fromkeys(_LOOKS, frozenset({"lease"}))
 """Leases are looked through for those that end soon: as many as jobs run; an index would cost each renewal."""
 
 

@@ -31,7 +31,7 @@ WHOLE = (
 MAY_SCAN = dict.fromkeys(
     (
         *("worker/all", "worker/one", "worker/beat_and_poll", "worker/poll", "worker/sweep_look", "queue/running"),
-        *("queue/used",),
+        *("queue/used", "sight/all"),
         *("worker/retire", "worker/forget", "explain/taken"),
     ),
     frozenset({"lease"}),

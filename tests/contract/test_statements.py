@@ -32,6 +32,7 @@ from mainspring.store import runs as store_runs
 from mainspring.store import workflows as store_workflows
 from mainspring.store.jobs import Look
 from mainspring.store.mark import mark
+from mainspring.store.sight import see
 from mainspring.store.statements import ENGINES, ROOT, names, statement
 from tests.contract.engines import Bench
 from tests.contract.run_stories import Runs, node
@@ -196,6 +197,7 @@ def a_whole_life(story: Story) -> None:
 
     store = story.store
     store.write(mark)
+    store.read(see)
     _, secret = access.create(store, "deploy", Role.VIEWER, lasts=None, actor="ann")
     access.recognise(store, secret)
     for wanted_token in ("deploy", "1"):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from mainspring.clock import MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.ids import RunId
 from mainspring.domain.job import JobRequest
+from mainspring.domain.sight import Sight
 from mainspring.domain.topic import KEPT, Message, Subscription, params_of
 from mainspring.errors import MainspringError, StoreError
 from mainspring.store import Store, Transaction, catalog, topics
@@ -36,6 +37,10 @@ class Carry:
         self._actor = actor
         self._tidy_at = Duration(0)
         self.made = 0
+
+    def has_work(self, sight: Sight, until: Instant) -> bool:
+        """Whether a subscription is behind."""
+        return sight.messages
 
     def turn(self) -> Duration:
         """A batch for each subscription that is behind; how long to wait until the next turn."""

@@ -42,6 +42,7 @@ class Drive:
         """Turn until ``stopped()`` is true."""
         backoff = _FIRST_BACKOFF
         while not stopped():
+            self._due = min(self._due, self._clock.monotonic())  # rung early: late from now on, if it does not end
             try:
                 pause = self._turn.turn()
             except Exception as error:  # noqa: BLE001 - a loop outlives every fault; health and the log show it

@@ -13,9 +13,11 @@ from mainspring import faults
 from mainspring.clock import DAY, MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.catchup import due
 from mainspring.domain.plan import Ready, ready_text
+from mainspring.domain.sight import Sight
 from mainspring.domain.timetable import REGULAR, Outcome, ScheduleId
 from mainspring.engine.backfilling import fill, origin_of
 from mainspring.engine.deciding import Deciding, Seen
+from mainspring.engine.lookout import before
 from mainspring.errors import MainspringError
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, schedules, ticks
@@ -64,9 +66,13 @@ class Fire:
         self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
         self._prepared: dict[tuple[str, str | None, Instant, Known], Prepared | PreparedRun | str] = {}
 
-    def adopt(self, poll: Duration, keep: Duration) -> None:
-        """Go by these lengths from now on."""
-        self._poll, self._keep = poll, keep
+    def adopt(self, keep: Duration) -> None:
+        """Keep records of ticks so long from now on."""
+        self._keep = keep
+
+    def has_work(self, sight: Sight, until: Instant) -> bool:
+        """Whether a tick is to be decided, or one that waits may be."""
+        return before(until, sight.tick) or sight.waiting_ticks or sight.backfills
 
     def turn(self) -> Duration:
         """One look, and a transaction where something is due; how long to wait at most until the next turn."""

@@ -10,6 +10,7 @@ from collections import Counter
 
 from mainspring.clock import MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.metric import KEPT, READER, Key, Points, level, points_of
+from mainspring.domain.sight import Sight
 from mainspring.domain.states import State
 from mainspring.domain.worker import WorkerState
 from mainspring.store import Store, Transaction, series, workers
@@ -37,6 +38,10 @@ class RollUp:
         self._tidy_at = Duration(0)
         self.read = 0
 
+    def has_work(self, sight: Sight, until: Instant) -> bool:
+        """Whether there are events that nobody has counted."""
+        return sight.event > (sight.counted or 0)
+
     def turn(self) -> Duration:
         """Count a batch of events; how long to wait until the next."""
         began = self._clock.monotonic()
@@ -52,7 +57,7 @@ class RollUp:
         if stretch.full:
             return Duration(max(MILLISECOND, _SHARE * (self._clock.monotonic() - began)))
         self._tidy(began)
-        return self._poll
+        return Duration(min(self._poll, MINUTE - self._store.clock.now() % MINUTE))
 
     def _sample(self) -> None:
         """Once in each minute, by whichever server comes first."""

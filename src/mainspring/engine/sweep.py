@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from mainspring import faults
 from mainspring.clock import MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.ids import JobId
+from mainspring.domain.sight import Sight
+from mainspring.engine.lookout import before
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, keys, workers
 from mainspring.store.workers import SeenLease
@@ -58,9 +60,14 @@ class Sweep:
         self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
         self._tidied_to = 0
 
-    def adopt(self, sweep_length: Duration, poll: Duration) -> None:
-        """Go by these lengths from now on."""
-        self._watch.sweep_length, self._poll = sweep_length, poll
+    def adopt(self, sweep_length: Duration) -> None:
+        """Go by this length from now on."""
+        self._watch.sweep_length = sweep_length
+
+    def has_work(self, sight: Sight, until: Instant) -> bool:
+        """Whether something is due, or a lease near its end."""
+        horizon = self._watch.horizon(self._clock.now())
+        return before(until, sight.due, sight.expiry) or before(horizon, sight.lease)
 
     def turn(self) -> Duration:
         """One look, and a transaction where there is something to move."""

@@ -19,7 +19,7 @@ import uvicorn
 
 from mainspring.client.direct import DirectClient
 from mainspring.client.operating import OperatingClient
-from mainspring.clock import Clock, SystemClock, seconds
+from mainspring.clock import MINUTE, Clock, Duration, SystemClock, seconds
 from mainspring.config.live import Live
 from mainspring.control import settings as control_settings
 from mainspring.control.access import recognise
@@ -28,6 +28,7 @@ from mainspring.domain.setting import Settings
 from mainspring.engine.carry import Carry
 from mainspring.engine.drive import Drive
 from mainspring.engine.fire import Fire
+from mainspring.engine.lookout import Lookout, Watched
 from mainspring.engine.retention import Retention, keep_of
 from mainspring.engine.rollup import RollUp
 from mainspring.engine.sweep import Sweep
@@ -56,6 +57,9 @@ from mainspring.server.web import Web
 from mainspring.store import Store, database_path
 from mainspring.store.mark import mark
 
+_LOOK_UNASKED = Duration(5 * MINUTE)
+"""A loop that is never rung looks for itself so often: a safety net, the look-out is its eye."""
+
 _PATIENCE_AT_END = 2
 """Seconds that requests at hand may still take."""
 
@@ -77,25 +81,7 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
         listener = stack.enter_context(listen(settings.host, settings.port))
         store = Store.open(settings.database_url)
         stack.callback(store.close)
-        sweep = Sweep(store, store.clock, settings.sweep, poll=settings.poll)
-        retention = Retention(store, store.clock, keep_of(settings))
-        fire = Fire(store, store.clock, poll=settings.poll, keep=settings.keep_ticks)
-
-        def adopt(now: Settings) -> None:
-            sweep.adopt(now.sweep, now.poll)
-            fire.adopt(now.poll, now.keep_ticks)
-            retention.adopt(keep_of(now))
-
-        heeding = Heeding(live, _shared(store, f"file:{live.loaded.file}"), adopt)
-        turns: dict[str, Turn] = {
-            "sweeper": sweep,
-            "scheduler": fire,
-            "retention": retention,
-            "configuration": heeding,
-            "roll-up": RollUp(store, store.clock),
-            "bus": Carry(store, store.clock, poll=settings.poll),
-        }
-        loops = [_driven(name, turn, store.clock, stack) for name, turn in turns.items()]
+        loops = _loops(store, live, stack)
         client = DirectClient(store, live=live)
         admission = _admission(store, client, terms)
         health = Health(loops, store.clock, lambda: store.write(mark), client.workers)
@@ -114,10 +100,35 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
     return 0
 
 
+def _loops(store: Store, live: Live, stack: ExitStack) -> list[Drive]:
+    """Every loop, each on a thread; one looks out for those that wait for what others write."""
+    settings = live.settings
+    sweep = Sweep(store, store.clock, settings.sweep, poll=_LOOK_UNASKED)
+    fire = Fire(store, store.clock, poll=_LOOK_UNASKED, keep=settings.keep_ticks)
+    retention = Retention(store, store.clock, keep_of(settings))
+
+    def adopt(now: Settings) -> None:
+        sweep.adopt(now.sweep)
+        fire.adopt(now.keep_ticks)
+        retention.adopt(keep_of(now))
+        lookout.adopt(now.poll)
+
+    watched: dict[str, Watched] = {
+        "sweeper": sweep,
+        "scheduler": fire,
+        "configuration": Heeding(live, _shared(store, f"file:{live.loaded.file}"), adopt),
+        "roll-up": RollUp(store, store.clock, poll=_LOOK_UNASKED),
+        "bus": Carry(store, store.clock, poll=_LOOK_UNASKED),
+    }
+    bells = {name: threading.Event() for name in watched}
+    lookout = Lookout(store, [(turn, bells[name].set) for name, turn in watched.items()], settings.poll)
+    turns: dict[str, Turn] = {"look-out": lookout, "retention": retention, **watched}
+    return [_driven(name, turn, store.clock, bells.get(name, threading.Event()), stack) for name, turn in turns.items()]
+
+
 def _shared(store: Store, actor: str) -> Shared:
     """The configuration that is in the store, as the server's own looks at it."""
     return Shared(
-        lambda: control_settings.version(store),
         lambda: control_settings.stated(store),
         lambda stated: control_settings.publish(store, stated, actor=actor),
         lambda before, after: control_settings.note_file(store, before, after, actor=actor),
@@ -160,13 +171,19 @@ def _disk(database: str) -> str:
     return "." if is_postgres(database) else str(Path(database_path(database)).absolute().parent)
 
 
-def _driven(name: str, turn: Turn, clock: Clock, stack: ExitStack) -> Drive:
-    """A loop on a thread of its own, ended with the stack."""
+def _driven(name: str, turn: Turn, clock: Clock, bell: threading.Event, stack: ExitStack) -> Drive:
+    """A loop on a thread of its own, woken by its bell, ended with the stack."""
+
+    def wait(length: Duration) -> None:
+        bell.wait(seconds(length))
+        bell.clear()
+
     stop = threading.Event()
-    drive = Drive(name, turn, clock, lambda length: stop.wait(seconds(length)))
+    drive = Drive(name, turn, clock, wait)
     thread = threading.Thread(target=drive.run, args=(stop.is_set,), name=f"mainspring-{name}")
     thread.start()
     stack.callback(thread.join)
+    stack.callback(bell.set)
     stack.callback(stop.set)
     return drive
 

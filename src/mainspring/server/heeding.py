@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from mainspring.clock import SECOND, Duration
+from mainspring.clock import SECOND, Duration, Instant
 from mainspring.config.live import Live
 from mainspring.domain.configured import Stated
 from mainspring.domain.setting import Layer, Settings
+from mainspring.domain.sight import Sight
 
 EVERY = SECOND
 """Between two looks: half of the two seconds within which a change is heeded."""
@@ -20,23 +21,31 @@ _Stating = Mapping[str, Stated]
 
 
 class Shared(NamedTuple):
-    """What all processes have in common: its version, what it states, and how to tell it of our file."""
+    """What all processes have in common: what it states, and how to tell it of our file."""
 
-    version: Callable[[], int]
     stated: Callable[[], _Stating]
     publish: Callable[[_Stating], None]
     note: Callable[[_Stating, _Stating], None]
 
 
 class Heeding:
-    """One look at the file and at the store a second. ``adopt`` is called with what holds, where that has changed."""
+    """A look at the file each second, and at the store when another version of it has been seen.
+
+    ``adopt`` is called with what holds, where that has changed.
+    """
 
     def __init__(self, live: Live, shared: Shared, adopt: Callable[[Settings], None]) -> None:
         self._live = live
         self._shared = shared
         self._adopt = adopt
-        self._version = -1
+        self._seen = 0
+        self._taken = -1
         self._published = False
+
+    def has_work(self, sight: Sight, until: Instant) -> bool:
+        """Whether the store holds another version than was taken over."""
+        self._seen = sight.rules
+        return self._seen != self._taken
 
     def turn(self) -> Duration:
         """Look once."""
@@ -48,10 +57,10 @@ class Heeding:
             if self._published:
                 self._shared.note(before, stated)
             self._published = True
-        version = self._shared.version()
-        if version != self._version:
+        version = self._seen
+        if version != self._taken:
             changed = self._live.store_holds(self._shared.stated()) or changed
-            self._version = version
+            self._taken = version
         if changed:
             self._adopt(self._live.settings)
         return EVERY

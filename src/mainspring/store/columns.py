@@ -215,6 +215,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schema/name": ("set_config",),
     "schema/read": ("version", "oldest_binary"),
     "schema/statistics": ("name",),
+    "sight/all": (
+        *("rules", "due", "lease", "expiry", "tick", "waiting_ticks", "backfills", "messages", "event", "counted"),
+    ),
     "setting/all": ("name", "layer", "value", "changed", "changed_by"),
     "setting/version": ("next",),
     "trail/edits": ("seq", "at", "actor", "action", "subject", "before", "after"),

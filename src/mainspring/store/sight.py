@@ -1,0 +1,16 @@
+"""Looking for all the loops of a server in one question."""
+
+from __future__ import annotations
+
+from mainspring.domain.metric import READER
+from mainspring.domain.sight import Sight
+from mainspring.store.transaction import Transaction
+
+
+def see(tx: Transaction) -> Sight:
+    """Look once."""
+    rules, due, lease, expiry, tick, waiting, backfills, messages, event, counted = tx.rows("sight/all", reader=READER)[
+        0
+    ]
+    flags = bool(waiting), bool(backfills), bool(messages)
+    return Sight(rules or 0, due, lease, expiry, tick, *flags, event or 0, counted)

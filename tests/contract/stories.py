@@ -67,7 +67,7 @@ class Story:
         self.worker = self.hello("alpha")
         self.claims: dict[JobId, ClaimId] = {}
 
-    def hello(self, name: str) -> WorkerId:
+    def hello(self, name: str, code_hash: str = "one") -> WorkerId:
         """A worker arrives and beats once."""
         hello = Hello(
             f"{name}-incarnation",
@@ -75,7 +75,7 @@ class Story:
             "host",
             42,
             "shop",
-            "one",
+            code_hash,
             "0.1.0",
             ["shop"],
             {"disk": "fast"},

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mainspring.control import access, replays, workflows
 from mainspring.control import runs as control_runs
 from mainspring.control.catalog import declare
 from mainspring.domain.joins import RunState
-from mainspring.domain.run import Run, RunRequest
+from mainspring.domain.run import CodeChange, Run, RunRequest
 from mainspring.domain.states import Outcome
 from mainspring.domain.workflow import Node, Workflow
 from mainspring.errors import IllegalState, InvalidInput
@@ -132,11 +134,50 @@ def test_a_large_resume_tells_everything_below_what_was_kept(runs: Runs, monkeyp
     assert runs.run(again.id).state is RunState.SUCCEEDED
 
 
-def test_a_replay_shows_which_tasks_have_other_code_now(runs: Runs) -> None:
+def recoded(runs: Runs, app: str, **own: str) -> None:
+    """A worker of newer code of the app takes over; ``own``: the code of its tasks."""
+    tasks = [task(f"shop.{short}", code_hash=code) for short, code in own.items()]
+    declare(runs.store, app_of(*tasks, code_hash=app))
+    runs.story.worker = runs.story.hello(f"worker of {app}", app)
+
+
+def test_a_replay_shows_which_tasks_have_other_code_and_which_kept_nodes_that_concerns(runs: Runs) -> None:
+    recoded(runs, "1", send="s1", pack="p1")
+    workflows.put(runs.store, Workflow("inner", (node("in", task="pack"),)), actor="ann")
+    run = begun(
+        runs,
+        node("A"),
+        node("B", "A", task="pack"),
+        node("each", "A", map=[1, 2]),
+        Node("sub", workflow="inner"),
+        node("bad", "A"),
+    )
+    runs.work_off({"bad": FAILED})
+    assert replays.restart(runs.store, run, actor="ann").changed == []
+    recoded(runs, "2", send="s1", pack="p1")
+    assert replays.restart(runs.store, run, actor="ann").changed == [], "other code of the app, not of these tasks"
+    recoded(runs, "3", send="s1", pack="p2")
+    second = replays.resume(runs.store, run, actor="ann")
+    assert second.changed == [CodeChange("shop.pack", "p1", "p2", ["B", "sub"])]
+    runs.work_off({"bad": FAILED})
+    recoded(runs, "4", send="s2", pack="p1")
+    third = replays.resume(runs.store, second.run.id, actor="ann", since="each").changed
+    assert third == [CodeChange("shop.send", "s1", "s2", ["A"])], "what was changed back is as it was"
+    assert [one.kept for one in replays.restart(runs.store, run, actor="ann").changed] == [[]]
+
+
+def test_a_restart_takes_the_newest_definition_where_that_is_asked_for(runs: Runs) -> None:
     run = begun(runs, node("A"))
     runs.work_off({"A": FAILED})
-    assert replays.restart(runs.store, run, actor="ann").changed == []
-    declare(runs.store, app_of(task("shop.send", code_hash="two"), code_hash="two"))
-    (changed,) = replays.resume(runs.store, run, actor="ann").changed
-    assert (changed.task, changed.now) == ("shop.send", "two")
-    assert changed.before != "two"
+    takes: dict[str, Any] = {"type": "object", "properties": {"day": {"type": "string", "default": "monday"}}}
+    workflows.put(runs.store, Workflow("flow", (node("A"), node("B", "A")), takes), actor="ann")
+    assert replays.restart(runs.store, run, actor="ann").run.nodes == 1
+    again = replays.restart(runs.store, run, actor="ann", newest=True).run
+    assert (again.nodes, again.params, again.replay_of) == (2, {"day": "monday"}, run)
+    workflows.put(runs.store, Workflow("flow", (node("A"),), takes | {"required": ["week"]}), actor="ann")
+    with pytest.raises(IllegalState, match="do not fit the definition of now"):
+        replays.restart(runs.store, run, actor="ann", newest=True)
+    unnamed = runs.start(node("A"), name="unnamed")
+    runs.work_off()
+    with pytest.raises(IllegalState, match="no workflow has the name unnamed"):
+        replays.restart(runs.store, unnamed, actor="ann", newest=True)

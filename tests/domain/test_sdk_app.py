@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import importlib
 import inspect
 import pickle
 import subprocess
@@ -349,23 +350,38 @@ def test_the_catalog_follows_the_declarations(app: Mainspring) -> None:
     assert first.app == "shop"
 
 
-def made(app: Mainspring, source: str, **options: Any) -> str:
+def made(source: str, **options: Any) -> tuple[str, str]:
+    """The hash of a task, and that of its app."""
     scope: dict[str, Any] = {}
     exec(compile(source, "<made>", "exec"), scope)
-    return app.task(**options)(scope["task"]).declaration.code_hash
+    app = Mainspring("shop")
+    return app.task(**options)(scope["task"]).declaration.code_hash, app.catalog().code_hash
 
 
-def test_the_code_hash_changes_with_the_code_and_with_the_options() -> None:
+def test_the_hash_of_a_task_changes_with_its_code_and_that_of_the_app_with_all_that_it_declares() -> None:
     base = "def task(n: int = 0): return {1, 2, n} | frozenset({'a', 'b'})"
-    hashes = [
-        made(Mainspring("shop"), base),
-        made(Mainspring("shop"), base + " | {3}"),
-        made(Mainspring("shop"), base.replace("n: int", "n: float")),
-        made(Mainspring("shop"), base, timeout="1s"),
-        made(Mainspring("shop"), base, retry=Retry(max_attempts=1)),
+    same = [made(base), made(base, timeout="1s"), made(base, retry=Retry(max_attempts=1))]
+    other = [
+        made(base + " | {3}"),
+        made(base.replace("n: int", "n: float")),
+        made(base, sandbox="S1"),
     ]
-    assert len(set(hashes)) == 5
-    assert made(Mainspring("shop"), base) == hashes[0]
+    assert len({own for own, _ in same}) == 1
+    assert len({own for own, _ in (same[0], *other)}) == 4
+    assert len({whole for _, whole in (*same, *other)}) == 6
+    assert made(base) == same[0]
+
+
+def test_decorators_are_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The source names the options of a task, and other names for the app."""
+    body = "async def one(n: int):\n    return n\n"
+    for module, head in (("plain", "@app.task"), ("wordy", "@app.task(\n    timeout='1s',\n)")):
+        text = f"from mainspring import Mainspring\napp = Mainspring('shop')\n{head}\n{body}"
+        (tmp_path / f"{module}_decorated.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    plain, wordy = (importlib.import_module(f"{name}_decorated").app for name in ("plain", "wordy"))
+    assert plain.tasks["one"].declaration.code_hash == wordy.tasks["one"].declaration.code_hash
+    assert plain.catalog().code_hash != wordy.catalog().code_hash
 
 
 def test_the_code_hash_is_the_same_in_every_process(tmp_path: Path) -> None:

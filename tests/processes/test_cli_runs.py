@@ -53,6 +53,7 @@ def test_a_run_is_started_shown_listed_and_cancelled(cli: CommandLine) -> None:
     again = cli("restart", number, "--json").answer
     assert (again["replay_of"], again["state"]) == (run["id"], "running")
     assert cli("restart", str(again["id"])).status == 4
+    assert cli("restart", number, "--newest").status == 4, "no name stands for it"
     on = cli("resume", number, "--from", "load", "--json").answer
     assert (on["replay_of"], on["kept"], on["changed"]) == (run["id"], 0, [])
     assert cli("resume", number, "--from", "nothing").status == 4

@@ -23,6 +23,8 @@ from mainspring.importers import written
 
 Number = Annotated[int, Parameter(name="ID", help="The run's number.")]
 _PAGE = 1_000
+_SHOWN = 10
+"""Kept nodes that are named."""
 
 
 def workflows(*, access: Access = of.DEFAULT) -> int:
@@ -106,10 +108,16 @@ def run_cancel(number: Number, /, *, access: Access = of.DEFAULT) -> int:
     return 0
 
 
-def restart(number: Number, /, *, access: Access = of.DEFAULT) -> int:
+def restart(
+    number: Number,
+    /,
+    *,
+    newest: Annotated[bool, option("With the definition that the workflow's name stands for now.")] = False,
+    access: Access = of.DEFAULT,
+) -> int:
     """Run an ended run again from its start, as a new run with the same definition and parameters."""
     with access.client(actor=of.operator()) as client:
-        replay = client.restart_run(number)
+        replay = client.restart_run(number, newest=newest)
     return _replayed(replay, as_json=access.json)
 
 
@@ -138,6 +146,9 @@ def _replayed(replay: Replay, *, as_json: bool) -> int:
             return 0
         for one in replay.changed:
             show.note(f"{one.task} has other code now: {one.now[:12]} (run {found.replay_of}: {one.before[:12]})")
+            if one.kept:
+                more = f" and {len(one.kept) - _SHOWN:,} more" if len(one.kept) > _SHOWN else ""
+                show.note(f"  kept from the code of before: {', '.join(one.kept[:_SHOWN])}{more}")
         show.line(f"{_line(found)}; replays run {found.replay_of}{kept}")
     return 0
 

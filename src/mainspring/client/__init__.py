@@ -134,8 +134,8 @@ class Client(Protocol):
         """The definition that a run keeps. Raises UnknownRun."""
         ...
 
-    def restart_run(self, run: int) -> Replay:
-        """Run it all again, as a new run. Raises UnknownRun, IllegalState."""
+    def restart_run(self, run: int, *, newest: bool = False) -> Replay:
+        """Run it all again, as a new run. ``newest``: with the definition of now. Raises UnknownRun, IllegalState."""
         ...
 
     def resume_run(self, run: int, *, since: str | None = None, as_it_was: bool = False) -> Replay:

@@ -198,9 +198,9 @@ class DirectClient:
         """The definition that a run keeps."""
         return runs.document(self.store, run)
 
-    def restart_run(self, run: int) -> Replay:
+    def restart_run(self, run: int, *, newest: bool = False) -> Replay:
         """Run it all again, as a new run."""
-        return replays.restart(self.store, run, actor=self._actor)
+        return replays.restart(self.store, run, actor=self._actor, newest=newest)
 
     def resume_run(self, run: int, *, since: str | None = None, as_it_was: bool = False) -> Replay:
         """Go on from what failed, as a new run that keeps what is good."""

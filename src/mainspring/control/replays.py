@@ -14,14 +14,15 @@ from mainspring.domain.graph import Graph, compiled
 from mainspring.domain.ids import RunId
 from mainspring.domain.joins import RunState
 from mainspring.domain.resuming import Outcome, changes, kept
-from mainspring.domain.run import Replay
+from mainspring.domain.run import CodeChange, Replay
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import IllegalState, InvalidInput, InvalidParameters, near
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, run_replays, runs, trail, workflows
 from mainspring.store.run_replays import Keep
+from mainspring.store.runs import RunBirth
 from mainspring.store.trail import Deed
-from mainspring.transitions.begun import begin
+from mainspring.transitions.begun import begin, header_of
 from mainspring.transitions.run_births import PreparedRun, prepare_run
 
 _AT_ONCE = 2_000
@@ -30,21 +31,48 @@ _AT_ONCE = 2_000
 _SHOWN = 5
 
 
-def restart(store: Store, number: int, *, actor: str) -> Replay:
+def restart(store: Store, number: int, *, actor: str, newest: bool = False) -> Replay:
     """Run it all again, as a new run with the definition and parameters of the old one (``replay_of``).
 
-    Raises UnknownRun; IllegalState while it has not ended.
+    ``newest``: with the definition that the name of its workflow stands for now. Raises UnknownRun; IllegalState while
+    it has not ended, or where the newest definition does not take its parameters.
     """
+
+    def look(tx: Transaction) -> tuple[PreparedRun | None, list[CodeChange]]:
+        standing = _ended(tx, number, "restarted")
+        changed = run_replays.code_changes(tx, RunId(number))
+        return _newest(tx, number, standing.workflow) if newest else None, changed
+
+    prepared, changed = store.read(look)
 
     def work(tx: Transaction) -> Replay:
         _ended(tx, number, "restarted")
-        changed = run_replays.code_changes(tx, RunId(number))
+        old = runs.again(tx, RunId(number))
         run = RunId(tx.job_ids(1)[0])
-        begin(tx, [(run, runs.again(tx, RunId(number)))], actor)
+        begin(tx, [(run, old if prepared is None else _born_again(tx, prepared, old))], actor)
         trail.note(tx, actor, Deed("run.restart", f"run {number}", after={"run": run}))
         return Replay(present(tx, run), changed)
 
     return _written(store, work)
+
+
+def _newest(tx: Transaction, number: int, workflow: str) -> PreparedRun:
+    """The run again, of the definition of now."""
+    found = workflows.one(tx, workflow)
+    if found is None:
+        why = f"no workflow has the name {workflow} now, as it came with its definition"
+        raise _refused(number, why, "Leave out --newest.", verb="restarted")
+    params = msgspec.json.decode(runs.again(tx, RunId(number)).params)
+    try:
+        return prepare_run(found.version, header_of(found), params, {})
+    except InvalidParameters as error:
+        why = f"its parameters do not fit the definition of now: {error.message}"
+        raise _refused(number, why, f"Start a new run of {workflow}.", verb="restarted") from error
+
+
+def _born_again(tx: Transaction, prepared: PreparedRun, old: RunBirth) -> RunBirth:
+    """The birth of a run that replays an old one under another definition."""
+    return prepared.born(tx.now)._replace(replay_of=old.replay_of, tags=old.tags, tick=old.tick)
 
 
 def resume(store: Store, number: int, *, actor: str, since: str | None = None, as_it_was: bool = False) -> Replay:
@@ -66,11 +94,9 @@ def resume(store: Store, number: int, *, actor: str, since: str | None = None, a
         if batches:
             run_replays.keep(tx, run, RunId(number), batches[-1])
         old = runs.again(tx, RunId(number))
-        born = plan.prepared.born(tx.now)._replace(replay_of=old.replay_of, tags=old.tags, tick=old.tick)
-        changed = run_replays.code_changes(tx, RunId(number))
-        begin(tx, [(run, born._replace(kept=len(plan.keeps)))], actor)
+        begin(tx, [(run, _born_again(tx, plan.prepared, old)._replace(kept=len(plan.keeps)))], actor)
         trail.note(tx, actor, Deed("run.resume", f"run {number}", after={"run": run, "kept": len(plan.keeps)}))
-        return Replay(present(tx, run), changed)
+        return Replay(present(tx, run), plan.changed)
 
     return _written(store, work)
 
@@ -78,6 +104,7 @@ def resume(store: Store, number: int, *, actor: str, since: str | None = None, a
 class _Plan(NamedTuple):
     prepared: PreparedRun
     keeps: Sequence[Keep]
+    changed: list[CodeChange]
 
 
 def _planned(store: Store, number: int, *, since: str | None, as_it_was: bool) -> _Plan:
@@ -108,7 +135,8 @@ def _planned(store: Store, number: int, *, since: str | None, as_it_was: bool) -
             number, "nothing of it is to be done again", f"Name where to begin: mainspring resume {number} --from NODE"
         )
     keeps = [Keep(new.numbers[name] + 1, old.numbers[name] + 1) for name in names]
-    return _Plan(_prepared(number, version, now, params), sorted(keeps))
+    changed = store.read(lambda tx: run_replays.code_changes(tx, RunId(number), names))
+    return _Plan(_prepared(number, version, now, params), sorted(keeps), changed)
 
 
 def _check_unchanged(number: int, old: Graph, new: Graph, names: set[str]) -> None:
@@ -140,8 +168,8 @@ def _ended(tx: Transaction, number: int, verb: str) -> run_replays.Standing:
     return standing
 
 
-def _refused(number: int, why: str, remedy: str) -> IllegalState:
-    return IllegalState(f"run {number} can't be resumed: {why.rstrip('.')}.", state="ended", remedy=remedy)
+def _refused(number: int, why: str, remedy: str, *, verb: str = "resumed") -> IllegalState:
+    return IllegalState(f"run {number} can't be {verb}: {why.rstrip('.')}.", state="ended", remedy=remedy)
 
 
 def _batches(keeps: Sequence[Keep]) -> Iterator[list[Keep]]:

@@ -60,11 +60,15 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class CodeChange(msgspec.Struct, frozen=True):
-    """A task whose app has other code ``now`` (the hash of it) than when the old run ran it."""
+    """A task that has other code ``now`` (the hash of it) than when the old run ran it.
+
+    ``kept``: nodes of which a resume keeps what the code of before made.
+    """
 
     task: str
     before: str
     now: str
+    kept: list[str]
 
 
 class Replay(msgspec.Struct, frozen=True):

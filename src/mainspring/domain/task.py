@@ -38,7 +38,7 @@ class Task(msgspec.Struct, frozen=True):
     ``name`` is the full name ``app.task``; ``schema``: JSON Schema of the parameters (an object); ``retry``: a policy
     document; ``timeout`` and ``grace``: durations as text or None; ``argv``: a command's words with ``{parameter}``
     placeholders; ``requires``: labels that a worker must have to run it; ``slots``: how many of a worker's each of its
-    jobs takes; ``code_hash``: changes when the code does.
+    jobs takes; ``code_hash``: changes with what a result depends on: source, executor, schema, argv.
     """
 
     name: str
@@ -69,7 +69,10 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Catalog(msgspec.Struct, frozen=True):
-    """All tasks, workflows and schedules of an app, as one runner or program reports them."""
+    """All tasks, workflows and schedules of an app, as one runner or program reports them.
+
+    ``code_hash``: changes with anything of it.
+    """
 
     app: str
     code_hash: str

@@ -227,8 +227,8 @@ class FrameClient:
         found: Workflow = self._call("run_document", Workflow, run=run)
         return found
 
-    def restart_run(self, run: int) -> Replay:
-        found: Replay = self._call("restart_run", Replay, run=run)
+    def restart_run(self, run: int, *, newest: bool = False) -> Replay:
+        found: Replay = self._call("restart_run", Replay, run=run, newest=newest)
         return found
 
     def resume_run(self, run: int, *, since: str | None = None, as_it_was: bool = False) -> Replay:

@@ -264,8 +264,8 @@ class Mainspring:
             for workflow in workflows:
                 check_nesting(workflow, {one.name: one for one in workflows}.get)
             schedules = tuple(self._schedules.values())
-            hashes = [task.code_hash for task in tasks] + [content_hash(workflow) for workflow in workflows]
-            hashes += [code_hash(None, msgspec.json.encode(one, order="deterministic")) for one in schedules]
+            hashes = [content_hash(workflow) for workflow in workflows]
+            hashes += [code_hash(None, msgspec.json.encode(one, order="deterministic")) for one in (*tasks, *schedules)]
             self._catalog = Catalog(self.name, combined(hashes), tasks, workflows, schedules)
         return self._catalog
 

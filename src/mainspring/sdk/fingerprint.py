@@ -1,4 +1,4 @@
-"""Code hashes: whether the code and the declaration of a task are the ones that somebody else has seen."""
+"""Code hashes: whether the code of a task, or all that an app declares, is what somebody else has seen."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 _LENGTH = 16
+_HEADS = ("def ", "async def ", "class ")
+"""How a definition begins behind its decorators, whose options are no code."""
 
 
 def code_hash(function: Callable[..., Any] | None, declared: bytes) -> str:
-    """16 hexadecimal digits that change with the function's source and with its declaration (JSON).
+    """16 hexadecimal digits that change with the function's source, without decorators, and with ``declared`` (JSON).
 
+    What the function calls is not looked at.
     The source is read when the task is declared, so a file that changes under a running program changes nothing.
     Without source (an interactive session, a frozen program) the byte code stands in for it.
     """
@@ -30,7 +33,9 @@ def combined(hashes: Iterable[str]) -> str:
 
 def _source(function: Callable[..., Any]) -> bytes:
     try:
-        return inspect.getsource(function).encode(errors="surrogatepass")
+        lines = inspect.getsource(function).splitlines(keepends=True)
+        body = next((place for place, line in enumerate(lines) if line.lstrip().startswith(_HEADS)), 0)
+        return "".join(lines[body:]).encode(errors="surrogatepass")
     except (OSError, TypeError, IndexError, SyntaxError):
         code = getattr(function, "__code__", None)
         return repr(function).encode() if code is None else _byte_code(code)

@@ -94,9 +94,12 @@ class RunHandle:
         client = self._client()
         return RunHandle(self._client, client.resume_run(self.id, since=since, as_it_was=as_it_was).run)
 
-    def restart(self) -> RunHandle:
-        """Run it all again, as a new run of the same definition and parameters. Raises IllegalState."""
-        return RunHandle(self._client, self._client().restart_run(self.id).run)
+    def restart(self, *, newest: bool = False) -> RunHandle:
+        """Run it all again, as a new run of the same definition and parameters.
+
+        ``newest``: of the definition that the name of the workflow stands for now. Raises IllegalState.
+        """
+        return RunHandle(self._client, self._client().restart_run(self.id, newest=newest).run)
 
     def _value(self) -> Any:
         run = self._record

@@ -227,7 +227,8 @@ class RegisteredTask(Generic[P, R, C]):
             requires=options.requires,
             slots=options.slots,
         )
-        return msgspec.structs.replace(plain, code_hash=code_hash(self.function, msgspec.json.encode(plain)))
+        code = {"executor": plain.executor, "schema": plain.schema, "argv": plain.argv}
+        return msgspec.structs.replace(plain, code_hash=code_hash(self.function, msgspec.json.encode(code)))
 
     @property
     def context_parameter(self) -> str | None:

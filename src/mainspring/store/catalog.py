@@ -46,6 +46,7 @@ def declare(tx: Transaction, catalog: Catalog) -> None:
             for task in catalog.tasks
         ],
     )
+    tx.many("task/note_code", [(catalog.app, catalog.code_hash, task.name, task.code_hash) for task in catalog.tasks])
 
 
 def tasks(tx: Transaction) -> list[Task]:

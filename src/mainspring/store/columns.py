@@ -195,7 +195,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "run/above": ("depth", "workflow"),
     "run/again": ("workflow", "version", "params", "on_failure", "parallel", "lasts", "tags", "tick"),
     "run/all": _RUN,
-    "run/code_changes": ("task", "before", "now"),
+    "run/code_changes": ("task", "before", "now", "node", "name"),
     "run/end": ("id",),
     "run/hold": (
         *("id", "version", "on_failure", "parallel", "stop", "state", "parent_run", "parent_node", "parent_item"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from mainspring.domain.ids import RunId
@@ -57,6 +57,11 @@ def kept(tx: Transaction, keys: Sequence[Key]) -> set[Key]:
     return {(row[0], row[1]) for row in tx.many("node/kept", keys)}
 
 
-def code_changes(tx: Transaction, run: RunId) -> list[CodeChange]:
-    """Tasks of a run whose app has other code now than when a job of the run was last tried."""
-    return [CodeChange(*row) for row in tx.rows("run/code_changes", run=run)]
+def code_changes(tx: Transaction, run: RunId, kept: Container[str] = ()) -> list[CodeChange]:
+    """Tasks of a run that have other code now than when its jobs were last tried. ``kept``: nodes of it that stay."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for task, before, now, _, node in tx.rows("run/code_changes", run=run):
+        nodes = found.setdefault((task, before, now), [])
+        if node in kept:
+            nodes.append(node)
+    return [CodeChange(*key, kept=nodes) for key, nodes in found.items()]

@@ -115,6 +115,11 @@ class _Run(msgspec.Struct):
     run: int
 
 
+class _Restart(msgspec.Struct):
+    run: int
+    newest: bool = False
+
+
 class _Resume(msgspec.Struct):
     run: int
     since: str | None = None
@@ -173,7 +178,7 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
             lambda client, body: client.run_events(body.run, after=body.after, limit=body.limit),
         ),
         "run_document": (_Run, lambda client, body: client.run_document(body.run)),
-        "restart_run": (_Run, lambda client, body: client.restart_run(body.run)),
+        "restart_run": (_Restart, lambda client, body: client.restart_run(body.run, newest=body.newest)),
         "resume_run": (
             _Resume,
             lambda client, body: client.resume_run(body.run, since=body.since, as_it_was=body.as_it_was),

@@ -45,6 +45,12 @@ class _Resume(msgspec.Struct, forbid_unknown_fields=True, rename={"from_": "from
     as_it_was: bool = False
 
 
+class _Restart(msgspec.Struct, forbid_unknown_fields=True):
+    """``newest``: with the definition that the name of the workflow stands for now."""
+
+    newest: bool = False
+
+
 class RunRoutes:
     """The handlers, on one client."""
 
@@ -79,7 +85,7 @@ class RunRoutes:
             Entry("GET", f"{_RUN}/graph", Access.READ, self.graph, gives("RunGraph")),
             Entry("POST", f"{_RUN}/cancel", Access.ACT, self.cancel, gives("Run")),
             Entry("POST", f"{_RUN}/resume", Access.ACT, self.resume, gives("Replay", body="Resume", status=201)),
-            Entry("POST", f"{_RUN}/restart", Access.ACT, self.restart, gives("Replay", status=201)),
+            Entry("POST", f"{_RUN}/restart", Access.ACT, self.restart, gives("Replay", body="Restart", status=201)),
         ]
 
     def workflows(self, _: Asked) -> Answer:
@@ -150,8 +156,8 @@ class RunRoutes:
 
     def restart(self, asked: Asked) -> Answer:
         """All of it again, as a new run."""
-        no_fields(asked)
-        return _replayed(self._client.acting(asked.actor).restart_run(_number(asked)))
+        body = body_of(asked, _Restart, "A restart") if asked.body else _Restart()
+        return _replayed(self._client.acting(asked.actor).restart_run(_number(asked), newest=body.newest))
 
     def resume(self, asked: Asked) -> Answer:
         """On from what failed, as a new run that keeps what is good."""

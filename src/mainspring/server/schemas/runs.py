@@ -66,7 +66,7 @@ _RUN = {
     "tags": TAGS,
     "tick": maybe(named("MadeBy")),
 }
-_CHANGE = record({"task": text("shop.load"), "before": text("1f0e"), "now": text("9a2b")})
+_CHANGE = record({"task": text("shop.load"), "before": text("1f0e"), "now": text("9a2b"), "kept": listed(text("load"))})
 
 SCHEMAS = {
     **_DOCUMENTS,
@@ -85,6 +85,7 @@ SCHEMAS = {
     "RunInline": asked({"definition": _DEFINITION, **_START}, required=["definition"]),
     "Run": record(_RUN),
     "Resume": asked({"from": maybe(text("load")), "as_it_was": {"type": "boolean", "default": False}}),
+    "Restart": asked({"newest": {"type": "boolean", "default": False}}),
     "Replay": record(_RUN | {"changed": listed(_CHANGE)}),
     "RunNode": record(
         {

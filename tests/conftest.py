@@ -1,17 +1,26 @@
 """For all tests: what a terminal would give them, whoever started them."""
 
+import compileall
 import logging
 import signal
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import mainspring
 from tests import pooler as poolers
 from tests import postgres
 
 # A shell that starts us in the background has us ignore Ctrl-C, and every process that a test starts inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the package once: where the environment keeps no bytecode, each process of a test would do so again."""
+    if not hasattr(session.config, "workerinput"):
+        compileall.compile_dir(Path(mainspring.__file__).parent, quiet=2)
 
 
 @pytest.fixture(autouse=True)

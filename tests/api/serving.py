@@ -75,7 +75,7 @@ class Serving:
 
     def wait_until_up(self) -> Serving:
         """Come back when it takes requests."""
-        self.url = eventually(self._address)
+        self.url = eventually(self._address, within=Duration(60 * SECOND))
         self.http = httpx2.Client(
             base_url=self.url, trust_env=False, timeout=30, event_hooks={"response": [conformance.check]}
         )

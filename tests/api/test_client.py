@@ -15,7 +15,7 @@ from mainspring.client.direct import DirectClient
 from mainspring.client.operating import OperatingClient
 from mainspring.client.remote import connect
 from mainspring.clock import MILLISECOND, Duration
-from mainspring.domain.access import Role
+from mainspring.domain.access import ChangeFilter, Role, UserChange
 from mainspring.domain.bulk import Bulk
 from mainspring.domain.job import JobFilter, JobRequest, Unique
 from mainspring.domain.queue import QueueChange
@@ -36,6 +36,7 @@ from mainspring.errors import (
     UnknownQueue,
     UnknownTask,
     UnknownToken,
+    UnknownUser,
     UnknownWorker,
 )
 from mainspring.store import Store
@@ -116,7 +117,22 @@ def test_tokens_are_made_and_revoked(client: OperatingClient) -> None:
     assert secret.startswith("mst_")
     assert client.revoke_token("ci").id == token.id
     assert client.tokens()[0].revoked_at is not None
-    assert [change.action for change in client.changes(subject="token ci", limit=2)] == ["token.revoke", "token.create"]
+    assert [change.action for change in client.changes(ChangeFilter(subject="token ci", limit=2))] == [
+        "token.revoke",
+        "token.create",
+    ]
+
+
+def test_users_are_made_changed_and_removed(client: OperatingClient) -> None:
+    name = f"ann-{type(client).__name__}"
+    made = client.create_user(name, "correct horse battery", Role.VIEWER, queues=["mail"])
+    assert (made.role, made.queues, made.created_by != "") == (Role.VIEWER, ("mail",), True)
+    changed = client.change_user(name, UserChange(role=Role.OPERATOR, queues=None))
+    assert (changed.role, changed.queues) == (Role.OPERATOR, None)
+    assert name in [user.name for user in client.users() if user.removed_at is None]
+    assert client.remove_user(name).removed_at is not None
+    trail = client.changes(ChangeFilter(subject=f"user {name}"))
+    assert [change.action for change in trail] == ["user.remove", "user.change", "user.create"]
 
 
 _REFUSED: list[tuple[type[MainspringError], Callable[[OperatingClient], object]]] = [
@@ -126,6 +142,8 @@ _REFUSED: list[tuple[type[MainspringError], Callable[[OperatingClient], object]]
     (UnknownQueue, lambda client: client.queue("nobody has named it")),
     (UnknownQueue, lambda client: client.change_queue("nobody", QueueChange(paused=True))),
     (UnknownToken, lambda client: client.revoke_token("nobody")),
+    (UnknownUser, lambda client: client.remove_user("nobody")),
+    (InvalidOption, lambda client: client.create_user("ann", "short", Role.VIEWER)),
     (UnknownEdit, lambda client: client.revert_settings(987_654)),
     (UnknownTask, lambda client: client.submit([JobRequest("shop.nothing")])),
     (InvalidParameters, lambda client: client.submit([JobRequest("shop.receipt", {"order_id": "x"})])),
@@ -187,14 +205,25 @@ def test_all_that_can_be_seen_is_the_same_either_way(
         lambda client: client.queues(),
         lambda client: client.tasks(),
         lambda client: client.tokens(),
-        lambda client: client.changes(limit=3),
+        lambda client: client.changes(ChangeFilter(limit=3)),
         lambda client: client.setting_edits(),
+        lambda client: client.users(),
     ]
     for look in looks:
         assert look(remote) == look(direct)
 
 
-COMMANDS = ["jobs --limit 5", "jobs --count", "queues", "tasks", "audit", "token list", "config history", "job {job}"]
+COMMANDS = [
+    "jobs --limit 5",
+    "jobs --count",
+    "queues",
+    "tasks",
+    "audit",
+    "token list",
+    "users list",
+    "config history",
+    "job {job}",
+]
 
 
 @pytest.mark.parametrize("words", COMMANDS)

@@ -7,7 +7,7 @@ import pytest
 from mainspring.clock import DAY, HOUR, MINUTE, Duration
 from mainspring.control import access
 from mainspring.control import queues as control_queues
-from mainspring.domain.access import Role, Token
+from mainspring.domain.access import ChangeFilter, Role, Token
 from mainspring.domain.queue import QueueChange
 from mainspring.errors import InvalidOption, TokenExists, Unauthenticated, UnknownToken
 from tests.contract.stories import Story
@@ -85,8 +85,10 @@ def test_every_change_by_hand_is_on_the_trail(story: Story) -> None:
         ("ann", "queue.change", "queue shop"),
     ]
     assert trail[1].after == {"job": again.id}
-    assert [line.subject for line in access.changes(story.store, below=trail[1].seq, limit=1)] == [f"job {job}"]
-    assert [line.action for line in access.changes(story.store, subject="queue shop")] == ["queue.change"]
+    assert [line.subject for line in access.changes(story.store, ChangeFilter(below=trail[1].seq, limit=1))] == [
+        f"job {job}"
+    ]
+    assert [line.action for line in access.changes(story.store, ChangeFilter(subject="queue shop"))] == ["queue.change"]
 
 
 def test_what_changes_nothing_leaves_no_line(story: Story) -> None:

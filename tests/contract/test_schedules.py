@@ -13,6 +13,7 @@ from mainspring import faults
 from mainspring.clock import DAY, HOUR, MINUTE, SECOND, Duration, Instant, instant_text
 from mainspring.control import read, schedules
 from mainspring.control.catalog import declare
+from mainspring.domain.access import ChangeFilter
 from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.job import Job, JobFilter
 from mainspring.domain.plan import DeclaredSchedule, Plan
@@ -495,7 +496,7 @@ def test_what_operators_do_is_in_the_audit_trail(story: Story) -> None:
     schedules.pause(story.store, "pulse", note="why", actor="ann")
     schedules.resume(story.store, "pulse", note=None, actor="ann")
     schedules.remove(story.store, "pulse", actor="bob")
-    page = story.store.read(lambda tx: trail.page(tx, below=2**62, subject="schedule pulse", limit=9))
-    told = [(change.actor, change.action) for change in reversed(page)]
+    page = reversed(story.store.read(lambda tx: trail.page(tx, ChangeFilter("schedule pulse"))))
+    told = [(change.actor, change.action) for change in page]
     verbs = ("put", "change", "pause", "resume", "remove")
     assert told == list(zip(("ann", "bob", "ann", "ann", "bob"), [f"schedule.{verb}" for verb in verbs], strict=True))

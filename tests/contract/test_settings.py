@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mainspring.control import access, queues, settings
+from mainspring.domain.access import ChangeFilter
 from mainspring.domain.configured import Stated
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.setting import Layer
@@ -78,7 +79,7 @@ def test_changes_are_remembered_with_who_made_them_and_can_be_taken_back_to_any(
     settings.revert(store, edits[0].seq, actor="dan")
     assert held(store) == {"lease": 20_000_000, "queue.mail.limit": 9}
     assert [edit.actor for edit in settings.history(store, limit=2)] == ["dan", "dan"]
-    assert access.changes(store, subject="config")[0].actor == "dan"
+    assert access.changes(store, ChangeFilter(subject="config"))[0].actor == "dan"
 
 
 def test_there_is_no_way_back_to_what_was_no_change_of_the_configuration(store: Store) -> None:

@@ -16,7 +16,7 @@ from mainspring.clock import HOUR, MINUTE, SECOND, Instant
 from mainspring.control import replays, submit, workflows
 from mainspring.control import runs as control_runs
 from mainspring.control.explain import explanation
-from mainspring.domain.access import Role
+from mainspring.domain.access import ChangeFilter, Role, UserChange
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, JobFilter, JobRequest, Unique
@@ -192,7 +192,7 @@ def test_every_call_binds_exactly_the_parameters_of_its_statement(recorded: set[
 
 def a_whole_life(story: Story) -> None:
     """Every verb of the store at least once."""
-    from mainspring.control import access, queues, read, settings
+    from mainspring.control import access, queues, read, settings, users
     from mainspring.control import workers as control_workers
 
     store = story.store
@@ -203,7 +203,13 @@ def a_whole_life(story: Story) -> None:
     for wanted_token in ("deploy", "1"):
         access.revoke(store, wanted_token, actor="ann")
     access.tokens(store)
-    access.changes(store)
+    for about in (ChangeFilter(), ChangeFilter("queue a"), ChangeFilter(actor="ann"), ChangeFilter(action="put")):
+        access.changes(store, about)
+    users.create(store, "ann", "correct horse battery", Role.VIEWER, actor="boss")
+    cookie, _ = users.sign_in(store, "ann", "correct horse battery", address="")
+    users.sign_out(store, cookie, address="")
+    users.change(store, "ann", UserChange(password="another horse battery"), actor="boss")
+    users.remove(store, "ann", actor="boss")
     story.submit_many([JobRequest("send", expires="1h"), JobRequest("mail", delay="5s")])
     for state in State:
         if state is not State.NEW:

@@ -8,6 +8,7 @@ import pytest
 
 from mainspring.clock import DAY
 from mainspring.control import access, read, runs, topics, workflows
+from mainspring.domain.access import ChangeFilter
 from mainspring.domain.job import JobFilter
 from mainspring.domain.run import RunFilter
 from mainspring.domain.topic import KEPT, Subscription, SubscriptionWanted
@@ -100,7 +101,7 @@ def test_a_subscription_goes_back_where_one_says_so_and_else_stays_where_it_was(
     assert gone.made == 3
     with pytest.raises(UnknownSubscription):
         topics.unsubscribe(story.store, "receipts", actor="bob")
-    assert [change.action for change in access.changes(story.store, subject="subscription receipts")] == [
+    assert [change.action for change in access.changes(story.store, ChangeFilter(subject="subscription receipts"))] == [
         *("subscription.remove", "subscription.put", "subscription.put", "subscription.put"),
     ]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 
+from mainspring.server.exchange import TAKES_BODY
 from mainspring.server.openapi import SCHEMAS, example
 from mainspring.server.schemas.values import named
+from tests.api import mutations
 from tests.house.openapi_file import FILE, entries, text
 from tests.house.tree import ROOT
 
@@ -35,3 +37,9 @@ def test_the_page_lists_every_route_that_there_is() -> None:
     probes = {f"GET {path}" for path in re.findall(r"`(/\w*)`", page)}
     assert served <= told | probes, f"docs/reference/rest.md does not tell of {served - told - probes}"
     assert {one for one in told if "/api/" in one} <= served, f"it tells of {told - served}"
+
+
+def test_every_route_that_changes_something_says_how_it_is_audited() -> None:
+    changing = {f"{one.method} {one.path}" for one in entries() if one.access in TAKES_BODY}
+    told = {*mutations.TRAIL, *mutations.EVENTS, *mutations.MESSAGES, *mutations.NOTHING}
+    assert told == changing, f"tests/api/mutations.py must tell of: {sorted(changing ^ told)}"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mainspring.cli.main import COMMANDS, LATER, version
+from mainspring.cli.main import COMMANDS, version
 from mainspring.client.direct import connect
 from mainspring.errors import MainspringError
 from tests.processes.commands import ROOT, CommandLine
@@ -28,12 +28,11 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",), ("--json",)])
-def test_help_names_every_command_and_none_of_later(cli: CommandLine, words: tuple[str, ...]):
+def test_help_names_every_command(cli: CommandLine, words: tuple[str, ...]):
     said = cli(*words)
     assert said.status == 0
     listed = re.findall(r"^  ([a-z][a-z-]*)  ", said.out, re.MULTILINE)
     assert listed == list(COMMANDS)
-    assert not LATER & set(listed)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -113,13 +112,6 @@ def test_wrong_use_is_2_and_says_what_is_right(cli: CommandLine, words: tuple[st
     assert (answer.status, answer.out) == (2, "")
     assert re.match(f"error: .*{said}", answer.err, re.DOTALL), answer.err
     assert not (cli.folder / ".mainspring").exists()
-
-
-@pytest.mark.parametrize("word", sorted(LATER))
-def test_a_command_of_later_is_refused_as_such(cli: CommandLine, word: str):
-    answer = cli(word, "anything", "--at", "all")
-    assert answer.status == 2
-    assert f"does not have the command '{word}' yet" in answer.err
 
 
 def test_options_of_all_commands_may_stand_before_the_command(cli: CommandLine):

@@ -66,6 +66,12 @@ CONFIG = (
     Command("revert", "mainspring.cli.config:revert", "Set all as it was right after a change.", " ID"),
     Command("validate", "mainspring.cli.config:validate", "Check a file and the environment.", " [FILE]"),
 )
+USERS = (
+    Command("create", "mainspring.cli.users:create", "Let somebody sign in.", " NAME"),
+    Command("list", "mainspring.cli.users:list_", "List them by name."),
+    Command("change", "mainspring.cli.users:change", "Change their role, queues or password.", " NAME"),
+    Command("remove", "mainspring.cli.users:remove", "Take one away.", " NAME"),
+)
 SCHEDULE = (
     Command("add", "mainspring.cli.schedules:add", "Declare a schedule.", " NAME [NAME=VALUE ...]"),
     Command("show", "mainspring.cli.schedules:show_", "Show a schedule and its last ticks.", " NAME"),
@@ -122,6 +128,7 @@ PLATFORM = (
     Command("subscribe", "mainspring.cli.topics:subscribe", "Make a job or a run of each message.", " NAME TOPIC"),
     Command("unsubscribe", "mainspring.cli.topics:unsubscribe", "Make nothing of further messages.", " NAME"),
     Command("token", "", "Say who may ask a server over REST.", " VERB", TOKEN),
+    Command("users", "", "Say who may sign in to a server.", " VERB", USERS),
     Command("audit", "mainspring.cli.token:audit", "List what people changed, newest first."),
     Command("config", "", "See and change settings: show, get, set, unset, history, revert.", " VERB", CONFIG),
     Command("db", "", "Look after a database: upgrade, check, backup, prune, move.", " VERB", DATABASE),
@@ -151,13 +158,6 @@ GROUPS = (
     ("Platform", PLATFORM),
 )
 COMMANDS = {command.name: command for _, commands in GROUPS for command in commands}
-
-LATER = frozenset(
-    {
-        "users",
-    }
-)
-"""What the documented command line will have; typed today, it is refused with a text that says so."""
 
 _ANYWHERE = {"--db": 1, "--config": 1, "--api": 1, "--token": 1, "--json": 0}
 """Options of all commands, with the number of values they take: they may also stand before the command."""
@@ -260,12 +260,6 @@ def _command_first(words: list[str]) -> list[str]:
 
 
 def _no_command(word: str) -> WrongUse:
-    if word in LATER:
-        return WrongUse(
-            f"mainspring {version()} does not have the command {word!r} yet.",
-            remedy="Those that it has: mainspring --help",
-            field=word,
-        )
     return WrongUse(
         f"There is no command {word!r}.", remedy=near(word, COMMANDS) or "List them with: mainspring --help", field=word
     )

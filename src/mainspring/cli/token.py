@@ -11,7 +11,7 @@ from mainspring.cli import looks, show
 from mainspring.cli.access import Access, option
 from mainspring.client.wire import change_wire, token_wire
 from mainspring.clock import Instant, SystemClock, duration
-from mainspring.domain.access import Change, Token, role_of
+from mainspring.domain.access import Change, ChangeFilter, Token, role_of
 from mainspring.errors import InvalidOption
 
 _MOST = 10_000
@@ -23,12 +23,15 @@ def create(
     *,
     role: Annotated[str, option("What it may do; each role may what those before it may.", "viewer|operator|admin")],
     expires: Annotated[str | None, option("How long it is valid (default: until it is revoked).", "DURATION")] = None,
+    queues: Annotated[
+        tuple[str, ...], option("Keep it to this queue (may be given again).", "NAME", name=("--queue",))
+    ] = (),
     access: Access = of.DEFAULT,
 ) -> int:
     """Make a token for REST. Its secret is printed once and kept nowhere."""
     lasts = None if expires is None else duration(expires)
     with access.client(actor=of.operator(), make=True) as client:
-        token, secret = client.create_token(name, role_of(role), lasts=lasts)
+        token, secret = client.create_token(name, role_of(role), lasts=lasts, queues=queues or None)
     with show.done(f"token {token.name} was made; its secret could not be shown, so revoke it"):
         if access.json:
             show.as_json(token_wire(token) | {"token": secret})
@@ -47,11 +50,11 @@ def list_(*, access: Access = of.DEFAULT) -> int:
         return 0
     now = SystemClock().now()
     show.table(
-        ("ID", "NAME", "ROLE", "STATE", "MADE", "BY", "EXPIRES", "LAST USED"),
+        ("ID", "NAME", "ROLE", "STATE", "MADE", "BY", "EXPIRES", "LAST USED", "QUEUES"),
         [_row(token, now) for token in found],
         empty="No tokens: make one with mainspring token create NAME --role ROLE.",
         right=(0,),
-        gives=(5,),
+        gives=(5, 8),
     )
     return 0
 
@@ -74,6 +77,8 @@ def revoke(
 def audit(
     *,
     subject: Annotated[str | None, option("Only what was done to this thing, such as 'queue mail'.", "THING")] = None,
+    actor: Annotated[str | None, option("Only what they did, such as ann@10.0.0.7.", "WHO")] = None,
+    action: Annotated[str | None, option("Only this, such as queue.change.", "ACTION")] = None,
     limit: Annotated[int, option("How many lines at most.", "N")] = 100,
     access: Access = of.DEFAULT,
 ) -> int:
@@ -81,7 +86,7 @@ def audit(
     if not 1 <= limit <= _MOST:
         raise InvalidOption(f"--limit is {limit}; it must be from 1 to {_MOST:,}.", field="limit")
     with access.client() as client:
-        found = client.changes(subject=subject, limit=limit)
+        found = client.changes(ChangeFilter(subject, actor, action, limit=limit))
     if access.json:
         show.as_json([change_wire(change) for change in found])
         return 0
@@ -108,6 +113,7 @@ def _row(token: Token, now: Instant) -> tuple[str, ...]:
         token.created_by,
         ends,
         looks.age(now, token.used_at),
+        "all" if token.queues is None else ", ".join(token.queues),
     )
 
 

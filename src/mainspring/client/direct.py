@@ -26,10 +26,11 @@ from mainspring.control import (
     settings,
     submit,
     topics,
+    users,
     workers,
     workflows,
 )
-from mainspring.domain.access import Change, Role, Token
+from mainspring.domain.access import Asker, Change, ChangeFilter, Role, Token, User, UserChange
 from mainspring.domain.address import is_postgres
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.backfill import BackfillRequest
@@ -296,9 +297,35 @@ class DirectClient:
         """The same client, of which events and the audit trail say that it was somebody else."""
         return DirectClient(self.store, actor=actor, parent=self._parent, live=self._live)
 
-    def create_token(self, name: str, role: Role, *, lasts: Duration | None = None) -> tuple[Token, str]:
+    def create_token(
+        self, name: str, role: Role, *, lasts: Duration | None = None, queues: Sequence[str] | None = None
+    ) -> tuple[Token, str]:
         """A new token and its secret."""
-        return access.create(self.store, name, role, lasts=lasts, actor=self._actor)
+        return access.create(self.store, name, role, lasts=lasts, queues=queues, actor=self._actor)
+
+    def create_user(self, name: str, password: str, role: Role, *, queues: Sequence[str] | None = None) -> User:
+        """Somebody who may sign in."""
+        return users.create(self.store, name, password, role, queues=queues, actor=self._actor)
+
+    def change_user(self, name: str, wanted: UserChange) -> User:
+        """Another role, other queues, another password."""
+        return users.change(self.store, name, wanted, actor=self._actor)
+
+    def remove_user(self, name: str) -> User:
+        """They may nothing any more."""
+        return users.remove(self.store, name, actor=self._actor)
+
+    def users(self) -> list[User]:
+        """All users, by name, removed ones last."""
+        return users.listed(self.store)
+
+    def sign_in(self, name: str, password: str, *, address: str) -> tuple[str, Asker]:
+        """The secret of a new session, and whose it is."""
+        return users.sign_in(self.store, name, password, address=address)
+
+    def sign_out(self, secret: str, *, address: str) -> None:
+        """A session is over."""
+        users.sign_out(self.store, secret, address=address)
 
     def revoke_token(self, wanted: str) -> Token:
         """Take a token back, by number or name."""
@@ -308,9 +335,9 @@ class DirectClient:
         """All tokens, newest first."""
         return access.tokens(self.store)
 
-    def changes(self, *, below: int | None = None, subject: str | None = None, limit: int = 100) -> list[Change]:
-        """The audit trail below a cursor, newest first."""
-        return access.changes(self.store, below=below, subject=subject, limit=limit)
+    def changes(self, wanted: ChangeFilter) -> list[Change]:
+        """Lines of the audit trail, newest first."""
+        return access.changes(self.store, wanted)
 
     def happenings(self, *, after: int, limit: int) -> list[Happening]:
         """All that happened behind a cursor."""

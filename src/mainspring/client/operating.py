@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 from mainspring.client import Client
 from mainspring.clock import Duration
-from mainspring.domain.access import Change, Role, Token
+from mainspring.domain.access import Asker, Change, ChangeFilter, Role, Token, User, UserChange
 from mainspring.domain.configured import Edit, Holding, Kept
 from mainspring.domain.event import Happening
 from mainspring.domain.metric import Figures, Point, SeriesWanted
@@ -22,11 +22,37 @@ class OperatingClient(Client, Protocol):
         """The same client, of which events and the audit trail say that it was somebody else."""
         ...
 
-    def create_token(self, name: str, role: Role, *, lasts: Duration | None = None) -> tuple[Token, str]:
+    def create_token(
+        self, name: str, role: Role, *, lasts: Duration | None = None, queues: Sequence[str] | None = None
+    ) -> tuple[Token, str]:
         """A new token and its secret, which can't be had again. ``lasts`` None: until it is revoked.
 
-        Raises InvalidOption, TokenExists.
+        ``queues``: that it is kept to; None: to none. Raises InvalidOption, InvalidTask, TokenExists, UserExists.
         """
+        ...
+
+    def create_user(self, name: str, password: str, role: Role, *, queues: Sequence[str] | None = None) -> User:
+        """Somebody who may sign in. Raises InvalidOption, InvalidTask, UserExists, TokenExists."""
+        ...
+
+    def change_user(self, name: str, wanted: UserChange) -> User:
+        """Another role, other queues, another password, which ends their sessions. Raises as ``create_user``."""
+        ...
+
+    def remove_user(self, name: str) -> User:
+        """They may nothing any more. Raises UnknownUser."""
+        ...
+
+    def users(self) -> list[User]:
+        """All users, by name, removed ones last."""
+        ...
+
+    def sign_in(self, name: str, password: str, *, address: str) -> tuple[str, Asker]:
+        """The secret of a new session, and whose it is. Raises WrongPassword."""
+        ...
+
+    def sign_out(self, secret: str, *, address: str) -> None:
+        """A session is over. Raises Unauthenticated."""
         ...
 
     def revoke_token(self, wanted: str) -> Token:
@@ -37,8 +63,8 @@ class OperatingClient(Client, Protocol):
         """All tokens, newest first, revoked ones too."""
         ...
 
-    def changes(self, *, below: int | None = None, subject: str | None = None, limit: int = 100) -> list[Change]:
-        """The audit trail below a cursor (``seq``), newest first; of one subject (``queue mail``), or of all."""
+    def changes(self, wanted: ChangeFilter) -> list[Change]:
+        """Lines of the audit trail, newest first."""
         ...
 
     def happenings(self, *, after: int, limit: int) -> list[Happening]:

@@ -16,7 +16,7 @@ from mainspring.client import unwire
 from mainspring.client.http import PATIENCE, Rest
 from mainspring.client.operating import OperatingClient
 from mainspring.clock import MILLISECOND, Duration, SystemClock, duration_text, instant_text
-from mainspring.domain.access import Change, Role, Token
+from mainspring.domain.access import Change, ChangeFilter, Role, Token, User, UserChange
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.bulk import Bulk, BulkDone
@@ -162,10 +162,13 @@ class HttpClient:
 
     # --- what only operators ask ----------------------------------------------------------------------------------
 
-    def create_token(self, name: str, role: Role, *, lasts: Duration | None = None) -> tuple[Token, str]:
+    def create_token(
+        self, name: str, role: Role, *, lasts: Duration | None = None, queues: Sequence[str] | None = None
+    ) -> tuple[Token, str]:
         """A new token and its secret, which can't be had again."""
+        body = {"name": name, "role": role.value, "queues": None if queues is None else list(queues)}
         expires = {} if lasts is None else {"expires_in": duration_text(lasts)}
-        made = self._rest.change("POST", "/tokens", {"name": name, "role": role.value, **expires})
+        made = self._rest.change("POST", "/tokens", body | expires)
         return unwire.token_of(made), made["token"]
 
     def revoke_token(self, wanted: str) -> Token:
@@ -176,9 +179,29 @@ class HttpClient:
         """All tokens, newest first."""
         return [unwire.token_of(one) for one in self._rest.items("/tokens")]
 
-    def changes(self, *, below: int | None = None, subject: str | None = None, limit: int = 100) -> list[Change]:
-        """The audit trail below a cursor, newest first."""
-        return [unwire.change_of(one) for one in self._rest.items("/audit", cursor=below, subject=subject, limit=limit)]
+    def create_user(self, name: str, password: str, role: Role, *, queues: Sequence[str] | None = None) -> User:
+        """Somebody who may sign in."""
+        kept_to = None if queues is None else list(queues)
+        body = {"name": name, "password": password, "role": role.value, "queues": kept_to}
+        return unwire.user_of(self._rest.change("POST", "/users", body))
+
+    def change_user(self, name: str, wanted: UserChange) -> User:
+        """Another role, other queues, another password."""
+        return unwire.user_of(self._rest.change("PATCH", f"/users/{_part(name)}", to_builtins(wanted)))
+
+    def remove_user(self, name: str) -> User:
+        """They may nothing any more."""
+        return unwire.user_of(self._rest.change("DELETE", f"/users/{_part(name)}"))
+
+    def users(self) -> list[User]:
+        """All users, by name, removed ones last."""
+        return [unwire.user_of(one) for one in self._rest.items("/users")]
+
+    def changes(self, wanted: ChangeFilter) -> list[Change]:
+        """Lines of the audit trail, newest first."""
+        query = {"subject": wanted.subject, "actor": wanted.actor, "action": wanted.action}
+        found = self._rest.items("/audit", cursor=wanted.below, limit=wanted.limit, **query)
+        return [unwire.change_of(one) for one in found]
 
     def holdings(self) -> list[Holding]:
         """Every setting with what holds in the server, and why."""

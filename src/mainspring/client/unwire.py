@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from mainspring.clock import instant
-from mainspring.domain.access import Change, Token
+from mainspring.domain.access import Change, Token, User
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.bulk import BulkDone
 from mainspring.domain.configured import Edit, Holding, key_of, value_of
@@ -87,6 +87,11 @@ def worker_of(wire: Wire) -> Worker:
 def token_of(wire: Wire) -> Token:
     """A token."""
     return _made(wire, Token, ("created_at", "expires_at", "used_at", "revoked_at"))
+
+
+def user_of(wire: Wire) -> User:
+    """Somebody who signs in."""
+    return _made(wire, User, ("created_at", "used_at", "removed_at"))
 
 
 def change_of(wire: Wire) -> Change:

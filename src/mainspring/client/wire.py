@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mainspring.clock import Duration, Instant, instant_text, seconds
-from mainspring.domain.access import Change, Token
+from mainspring.domain.access import Asker, Change, Token, User
 from mainspring.domain.attempt import Attempt, Failure
 from mainspring.domain.bulk import BulkDone
 from mainspring.domain.event import Event, Happening
@@ -233,6 +233,32 @@ def token_wire(token: Token) -> dict[str, Any]:
         "used_at": _time(token.used_at),
         "revoked_at": _time(token.revoked_at),
         "revoked_by": token.revoked_by,
+        "queues": _list(token.queues),
+    }
+
+
+def user_wire(user: User) -> dict[str, Any]:
+    """A user; ``queues``: that they are kept to, null: to none."""
+    return {
+        "id": user.id,
+        "name": user.name,
+        "role": user.role.value,
+        "queues": _list(user.queues),
+        "created_at": instant_text(user.created_at),
+        "created_by": user.created_by,
+        "used_at": _time(user.used_at),
+        "removed_at": _time(user.removed_at),
+        "removed_by": user.removed_by,
+    }
+
+
+def asker_wire(asker: Asker) -> dict[str, Any]:
+    """Who asks; ``until``: when their session ends, null where it is none."""
+    return {
+        "name": asker.name,
+        "role": asker.role.value,
+        "queues": _list(asker.queues),
+        "until": _time(asker.until),
     }
 
 
@@ -254,6 +280,10 @@ def _detail(detail: dict[str, Any] | None) -> dict[str, Any] | None:
     if detail is None or not isinstance(detail.get("due"), int):
         return detail
     return detail | {"due": instant_text(Instant(detail["due"]))}
+
+
+def _list(names: tuple[str, ...] | None) -> list[str] | None:
+    return None if names is None else list(names)
 
 
 def _time(moment: Instant | None) -> str | None:

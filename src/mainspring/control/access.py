@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mainspring.clock import DAY, Duration, Instant, instant_text
-from mainspring.domain.access import PREFIX, Asker, Change, Role, Token, digest, token_name
-from mainspring.domain.ids import LARGEST
-from mainspring.errors import InvalidOption, TokenExists, Unauthenticated, UnknownToken
-from mainspring.store import Store, Transaction, access, trail
+from mainspring.domain.access import (
+    PREFIX,
+    Asker,
+    Change,
+    ChangeFilter,
+    Role,
+    Token,
+    checked_queues,
+    digest,
+    owner_name,
+)
+from mainspring.errors import InvalidOption, TokenExists, Unauthenticated, UnknownToken, UserExists
+from mainspring.store import Store, Transaction, access, trail, users
 from mainspring.store.access import NewToken
 from mainspring.store.trail import Deed
 
@@ -14,9 +25,21 @@ LONGEST = Duration(3_650 * DAY)
 """How long a token may be valid at most; without a stated end it is valid until it is revoked."""
 
 
-def create(store: Store, name: str, role: Role, *, lasts: Duration | None, actor: str) -> tuple[Token, str]:
-    """A new token and its secret, which can't be had again. Raises InvalidOption, TokenExists."""
-    token_name(name)
+def create(  # noqa: PLR0913 - what a token is
+    store: Store,
+    name: str,
+    role: Role,
+    *,
+    lasts: Duration | None,
+    queues: Sequence[str] | None = None,
+    actor: str,
+) -> tuple[Token, str]:
+    """A new token and its secret, which can't be had again.
+
+    Raises InvalidOption, InvalidTask, TokenExists, UserExists.
+    """
+    owner_name(name, "token")
+    kept_to = checked_queues(queues)
     if lasts is not None and not 0 < lasts <= LONGEST:
         raise InvalidOption("A token is valid for more than 0 and at most 3650 days.", field="expires_in")
     secret = f"{PREFIX}{store.chance.secret()}"
@@ -24,9 +47,12 @@ def create(store: Store, name: str, role: Role, *, lasts: Duration | None, actor
     def work(tx: Transaction) -> Token:
         if access.named(tx, name) is not None:
             raise TokenExists(name)
+        if users.named(tx, name) is not None:
+            raise UserExists(name)
         expires = None if lasts is None else Instant(tx.now + lasts)
-        number = access.insert(tx, NewToken(name, role, digest(secret), expires), actor)
-        made = {"id": number, "role": role, "expires": None if expires is None else instant_text(expires)}
+        number = access.insert(tx, NewToken(name, role, digest(secret), expires, kept_to), actor)
+        ends = None if expires is None else instant_text(expires)
+        made = {"id": number, "role": role, "expires": ends, "queues": None if kept_to is None else list(kept_to)}
         trail.note(tx, actor, Deed("token.create", f"token {name}", after=made))
         return _one(tx, str(number))
 
@@ -63,14 +89,12 @@ def recognise(store: Store, secret: str) -> Asker:
         raise Unauthenticated("This token is not valid: unknown, revoked or past its end.")
     if access.worn(token, now):
         store.write(lambda tx: access.use(tx, token.id))
-    return Asker(token.name, token.role)
+    return Asker(token.name, token.role, token.queues)
 
 
-def changes(store: Store, *, below: int | None = None, subject: str | None = None, limit: int = 100) -> list[Change]:
-    """The audit trail below a cursor, newest first; of one subject (``queue mail``), or of all."""
-    return store.read(
-        lambda tx: trail.page(tx, below=LARGEST if below is None else below, subject=subject, limit=limit)
-    )
+def changes(store: Store, wanted: ChangeFilter | None = None) -> list[Change]:
+    """Lines of the audit trail, newest first."""
+    return store.read(lambda tx: trail.page(tx, wanted or ChangeFilter()))
 
 
 def _one(tx: Transaction, wanted: str) -> Token:

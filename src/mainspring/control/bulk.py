@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from mainspring.clock import SECOND, Duration
 from mainspring.control import jobs, read
 from mainspring.domain.bulk import Bulk, BulkDone, cursor_text, read_cursor, states_of
 from mainspring.domain.ids import LARGEST, JobId
+from mainspring.domain.states import State
 from mainspring.errors import Conflict, NotFound
-from mainspring.store import Store
+from mainspring.store import Store, trail
+from mainspring.store.trail import Deed
 
 _PAGE = 50
 """Jobs that are looked at together, and cancelled in one transaction."""
@@ -32,6 +34,15 @@ def bulk(store: Store, asked: Bulk, *, actor: str) -> BulkDone:
     if asked.dry_run:
         matched = sum(read.counted(store, structs.replace(asked.filter, state=one)) for one in ahead)
         return BulkDone(matched, 0, {}, None)
+    done = _all(store, asked, ahead, cursor, actor)
+    if done.changed:
+        after = {"changed": done.changed, "skipped": done.skipped}
+        deed = Deed(f"jobs.{asked.action}", "jobs", {"filter": to_builtins(asked.filter)}, after)
+        store.write(lambda tx: trail.note(tx, actor, deed))
+    return done
+
+
+def _all(store: Store, asked: Bulk, ahead: Sequence[State], cursor: str | None, actor: str) -> BulkDone:
     act = _cancel if asked.action == "cancel" else _retry
     matched, skipped, began = 0, Counter[str](), store.clock.monotonic()
     for state in ahead:

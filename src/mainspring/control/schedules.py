@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from mainspring.clock import Instant
+from mainspring.clock import Instant, instant_text
 from mainspring.domain import backfill as backfills
 from mainspring.domain import plan as plans
 from mainspring.domain.backfill import BackfillRequest
@@ -167,7 +167,10 @@ def backfill(store: Store, name: str, wanted: BackfillRequest, *, actor: str) ->
             at_once=wanted.at_once,
             actor=actor,
         )
-        return Filling(made, Backfill(*schedules.backfills(tx, kept.id, 1)[0]))
+        begun = Backfill(*schedules.backfills(tx, kept.id, 1)[0])
+        asked = {"backfill": begun.id, "from": instant_text(wanted.first), "to": instant_text(wanted.last)}
+        trail.note(tx, actor, Deed("schedule.backfill", f"schedule {name}", after=asked | {"ticks": len(made)}))
+        return Filling(made, begun)
 
     return store.read(work) if wanted.dry else store.write(work)
 
@@ -260,7 +263,10 @@ def _trigger(tx: Transaction, *, seen: tuple[Kept, Prepared | PreparedRun], acto
         record = ticks.Record(kept.id, at, TRIGGER, 1, at, Outcome.FIRED, None, None, None, tx.now, actor)
         by = made_by(kept, TRIGGER, at)
         if fire(tx, [Decided(new=(record,), firings=(Firing(record, prepared, by),))], actor):
-            return ticks.of_schedule(tx, kept.id, before=(Instant(at + 1), ""), limit=1)[0]
+            tick = ticks.of_schedule(tx, kept.id, before=(Instant(at + 1), ""), limit=1)[0]
+            told = {"at": instant_text(tick.nominal), "job": tick.job}
+            trail.note(tx, actor, Deed("schedule.trigger", f"schedule {kept.name}", after=told))
+            return tick
         at = Instant(at + 1)  # two in one microsecond are two
 
 

@@ -13,7 +13,8 @@ from mainspring.domain.nesting import check_nesting
 from mainspring.domain.run import WorkflowShown
 from mainspring.domain.steps import Step, edges, header_of, steps
 from mainspring.domain.workflow import Workflow, content_hash
-from mainspring.store import Store, Transaction, catalog, workflows
+from mainspring.store import Store, Transaction, catalog, trail, workflows
+from mainspring.store.trail import Deed
 from mainspring.store.workflows import Named
 from mainspring.transitions.begun import named
 
@@ -26,12 +27,16 @@ _AT_ONCE = 2_000
 
 def put(store: Store, document: Workflow, *, actor: str) -> WorkflowShown:
     """Store a definition; its name stands for it from now on. Raises InvalidWorkflow, PayloadTooLarge."""
-    del actor
     version = kept(store, document)
 
     def work(tx: Transaction) -> Named:
+        old = workflows.one(tx, document.name)
         workflows.name(tx, document.name, version)
-        return named(tx, document.name)
+        new = named(tx, document.name)
+        if old is None or old.hash != new.hash:
+            before = None if old is None else {"hash": old.hash}
+            trail.note(tx, actor, Deed("workflow.put", f"workflow {document.name}", before, {"hash": new.hash}))
+        return new
 
     return _shown(store.write(work), document)
 

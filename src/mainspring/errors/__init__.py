@@ -9,12 +9,12 @@ MainspringError
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
 ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownRun  UnknownWorkflow
-│                                        UnknownSchedule  UnknownSubscription  UnknownToken
+│                                        UnknownSchedule  UnknownSubscription  UnknownToken  UnknownUser
 │                                        UnknownEdit  NoSuchTask
 ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
-│                                        TokenExists
-├─ Unauthenticated         401  exit 4   REST only: the server asks who is there
-├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused  RoleTooLow
+│                                        TokenExists  UserExists
+├─ Unauthenticated         401  exit 4   WrongPassword; REST only: the server asks who is there
+├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused  RoleTooLow  OutOfReach  ProofMissing
 ├─ TooBusy                 429  exit 5   TooManyFailures; back-pressure: nothing was changed
 ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
 ├─ AddressUnavailable      503  exit 5   the server can't listen there
@@ -87,6 +87,8 @@ from mainspring.errors.refused import (
     MoveRefused,
     NoSuchTask,
     NotFound,
+    OutOfReach,
+    ProofMissing,
     ReplayLive,
     RoleTooLow,
     TokenExists,
@@ -100,8 +102,11 @@ from mainspring.errors.refused import (
     UnknownSchedule,
     UnknownSubscription,
     UnknownToken,
+    UnknownUser,
     UnknownWorker,
     UnknownWorkflow,
+    UserExists,
+    WrongPassword,
 )
 from mainspring.errors.root import (
     MainspringError,
@@ -166,9 +171,11 @@ __all__ = [
     "NoSuchTask",
     "NotFound",
     "NotYetSupported",
+    "OutOfReach",
     "OutcomeUnknown",
     "OutputFailed",
     "PayloadTooLarge",
+    "ProofMissing",
     "ProtocolViolation",
     "ReplayLive",
     "RequestTimeout",
@@ -196,12 +203,15 @@ __all__ = [
     "UnknownSubscription",
     "UnknownTask",
     "UnknownToken",
+    "UnknownUser",
     "UnknownWorker",
     "UnknownWorkflow",
     "UnknownZone",
     "UnresolvedReference",
     "UnsupportedMediaType",
+    "UserExists",
     "WaitTimeout",
+    "WrongPassword",
     "WrongUse",
     "near",
 ]

@@ -87,6 +87,16 @@ class UnknownSubscription(NotFound):
         super().__init__(f"unknown subscription {name[:80]!r}", remedy=remedy, field="name")
 
 
+class UnknownUser(NotFound):
+    """No user has this name now."""
+
+    code = "unknown_user"
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        remedy = near(name, known) or "List them with: mainspring users list"
+        super().__init__(f"unknown user {name[:80]!r}", remedy=remedy, field="name")
+
+
 class NoSuchTask(NotFound):
     """The address names a task that no app has reported, or a short name that several have."""
 
@@ -167,6 +177,19 @@ class TokenExists(Conflict):
         )
 
 
+class UserExists(Conflict):
+    """A user has this name."""
+
+    code = "user_exists"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is a user {name!r} already.",
+            remedy=f"Give this one another name, or change that one: mainspring users change {name}",
+            field="name",
+        )
+
+
 class AlreadyUp(Conflict):
     """Another supervisor runs on the same directory."""
 
@@ -197,6 +220,17 @@ class Unauthenticated(MainspringError):
         super().__init__(message, remedy=remedy, field="Authorization")
 
 
+class WrongPassword(Unauthenticated):
+    """There is no user of this name with this password; which of the two is wrong is not told. REST only."""
+
+    code = "wrong_password"
+
+    def __init__(self) -> None:
+        super().__init__("The name or the password is wrong.")
+        self.remedy = "An admin gives you another: mainspring users change NAME"
+        self.field = "password"
+
+
 class Forbidden(MainspringError):
     """Refused whatever the content."""
 
@@ -221,6 +255,18 @@ class RoleTooLow(Forbidden):
     """The token is valid, and its role does not cover this."""
 
     code = "role_too_low"
+
+
+class OutOfReach(Forbidden):
+    """The token or the user is kept to some queues, and this concerns another one, or all. REST only."""
+
+    code = "out_of_reach"
+
+
+class ProofMissing(Forbidden):
+    """A change that comes with the cookie of a session alone, as pages of other sites can send it. REST only."""
+
+    code = "proof_missing"
 
 
 class TooBusy(MainspringError):

@@ -1,25 +1,33 @@
-"""Who is asking: the token of a request, looked up in the store, remembered for two seconds, and counted when wrong.
+"""Who is asking, and whether they may.
 
-The gate decides what a route needs; this says who is there. Addresses that sent ten wrong tokens within a minute are
-not listened to for the rest of it, right tokens or not, so that secrets can't be tried out.
+A token, or the cookie of a session, is looked up in the store, remembered for two seconds, and counted when wrong.
+Addresses that sent ten wrong tokens or passwords within a minute are not listened to for the rest of it, right ones or
+not, so that secrets can't be tried out; nor is anybody who gives a name for which thirty wrong passwords came.
 """
 
 from __future__ import annotations
 
+import hmac
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 
 from mainspring.clock import MINUTE, SECOND, Clock, Duration
-from mainspring.domain.access import Asker, digest
-from mainspring.errors import TooManyFailures, Unauthenticated
+from mainspring.domain.access import SESSION_PREFIX, Asker, digest, proof
+from mainspring.errors import ProofMissing, TooManyFailures, Unauthenticated
+from mainspring.server.exchange import TAKES_BODY
+from mainspring.server.security import Admitted, Header, check_reach, check_role
 
 REMEMBERED = Duration(2 * SECOND)
-"""How long a token is believed before it is looked up again; a revoked one opens nothing after that."""
+"""How long a secret is believed before it is looked up again; a revoked one opens nothing after that."""
 
 MOST_FAILURES = 10
+MOST_FAILURES_OF_NAME = 30
+COOKIE = "mainspring_session"
+PROOF = "X-CSRF-Token"
 _WINDOW = MINUTE
-_MOST_ADDRESSES = 10_000
+_MOST_KEPT = 10_000
 _SCHEME = "bearer"
 
 
@@ -33,57 +41,127 @@ class _Failures(NamedTuple):
     until: Duration
 
 
-class Admission:
-    """Tells who shows a token. ``recognise`` looks a secret up, and raises Unauthenticated. Safe from many threads."""
+class Shown(NamedTuple):
+    """The secret that a request shows; ``cookie``: whether a browser sent it by itself."""
 
-    def __init__(self, recognise: Callable[[str], Asker], clock: Clock) -> None:
+    secret: str
+    cookie: bool = False
+
+
+class Admission:
+    """Tells who shows a secret. ``recognise`` looks one up, and raises Unauthenticated. Safe from many threads.
+
+    ``queue_of``: of a job by its number.
+    """
+
+    def __init__(
+        self, recognise: Callable[[str], Asker], clock: Clock, queue_of: Callable[[int], str] = lambda _: ""
+    ) -> None:
         self._recognise = recognise
+        self._queue_of = queue_of
         self._clock = clock
         self._known: dict[str, _Known] = {}
         self._failures: dict[str, _Failures] = {}
         self._lock = threading.Lock()
 
-    def who(self, authorization: list[str], address: str) -> Asker:
-        """The asker that these headers name. Raises Unauthenticated, TooManyFailures."""
-        now = self._clock.monotonic()
-        with self._lock:
-            failed = self._failures.get(address)
-        if failed is not None and failed.number >= MOST_FAILURES and now < failed.until:
-            raise TooManyFailures(
-                f"{MOST_FAILURES} wrong tokens came from {address} within a minute.", remedy="Try again in a minute."
-            )
-        secret = _secret(authorization)
-        kept = digest(secret)
+    def let_in(self, admitted: Admitted, headers: Sequence[Header], address: str) -> Asker:
+        """Whoever asks, if they may have this route.
+
+        Raises Unauthenticated, ProofMissing, RoleTooLow, OutOfReach, TooManyFailures.
+        """
+        given = shown(headers)
+        asker = self.who(given, address)
+        if given.cookie and admitted.entry.access in TAKES_BODY:
+            check_proof(headers, given.secret)
+        check_role(admitted.entry, asker)
+        if asker.queues is not None:
+            check_reach(admitted.entry, admitted.path, asker, self._queue_of)
+        return asker
+
+    def who(self, given: Shown, address: str) -> Asker:
+        """Whose secret it is. Raises Unauthenticated, TooManyFailures."""
+        self.check_failures(address)
+        if given.cookie != given.secret.startswith(SESSION_PREFIX):  # each has its own way, and no other
+            self.count(address)
+            raise Unauthenticated("This secret is not sent in this way.")
+        kept, now = digest(given.secret), self._clock.monotonic()
         with self._lock:
             known = self._known.get(kept)
         if known is not None and now < known.until:
             return known.asker
         try:
-            asker = self._recognise(secret)
+            asker = self._recognise(given.secret)
         except Unauthenticated:
-            self._count(address, now)
+            self.count(address)
             raise
         with self._lock:
-            if len(self._known) >= _MOST_ADDRESSES:
+            if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             self._known[kept] = _Known(asker, Duration(now + REMEMBERED))
         return asker
 
-    def _count(self, address: str, now: Duration) -> None:
+    def forget(self, secret: str) -> None:
+        """It is looked up again."""
         with self._lock:
-            if len(self._failures) >= _MOST_ADDRESSES:
-                self._failures.clear()
-            before = self._failures.get(address)
-            if before is None or now >= before.until:
-                before = _Failures(0, Duration(now + _WINDOW))
-            self._failures[address] = before._replace(number=before.number + 1)
+            self._known.pop(digest(secret), None)
+
+    def check_failures(self, address: str, name: str | None = None) -> None:
+        """Raise TooManyFailures for whoever, or whatever name, was wrong too often."""
+        now = self._clock.monotonic()
+        with self._lock:
+            failed = [self._failures.get(address), None if name is None else self._failures.get(f"user {name}")]
+        for found, most in zip(failed, (MOST_FAILURES, MOST_FAILURES_OF_NAME), strict=True):
+            if found is not None and found.number >= most and now < found.until:
+                raise TooManyFailures(
+                    f"{most} wrong tokens or passwords came from {address}, or for this name, within a minute.",
+                    remedy="Try again in a minute.",
+                )
+
+    def count(self, address: str, name: str | None = None) -> None:
+        """Something was wrong."""
+        now = self._clock.monotonic()
+        with self._lock:
+            for key in (address, *(() if name is None else (f"user {name}",))):
+                if len(self._failures) >= _MOST_KEPT:
+                    self._failures.clear()
+                before = self._failures.get(key)
+                if before is None or now >= before.until:
+                    before = _Failures(0, Duration(now + _WINDOW))
+                self._failures[key] = before._replace(number=before.number + 1)
 
 
-def _secret(authorization: list[str]) -> str:
-    """The token in the one Authorization header. Raises Unauthenticated."""
-    if len(authorization) != 1:
-        raise Unauthenticated("This server asks who is there, and the request has no token.")
-    scheme, _, secret = authorization[0].strip().partition(" ")
-    if scheme.lower() != _SCHEME or not secret.strip():
+def shown(headers: Sequence[Header]) -> Shown:
+    """The token in the one Authorization header, else the session in the cookie. Raises Unauthenticated."""
+    given = [value for name, value in headers if name == "authorization"]
+    if not given:
+        secret = session_secret([value for name, value in headers if name == "cookie"])
+        if secret is None:
+            raise Unauthenticated("This server asks who is there, and the request has no token.")
+        return Shown(secret, cookie=True)
+    scheme, _, secret = given[0].strip().partition(" ")
+    if len(given) != 1 or scheme.lower() != _SCHEME or not secret.strip():
         raise Unauthenticated("The Authorization header is not of the form: Bearer TOKEN.")
-    return secret.strip()
+    return Shown(secret.strip())
+
+
+def session_secret(cookies: Sequence[str]) -> str | None:
+    """The secret in our cookie, if there is one."""
+    for text in cookies:
+        try:
+            found = SimpleCookie(text).get(COOKIE)
+        except CookieError:
+            continue
+        if found is not None and found.value:
+            return found.value
+    return None
+
+
+def check_proof(headers: Sequence[Header], secret: str) -> None:
+    """Raise ProofMissing for a change that another site's page could have asked for as well."""
+    given = [value for name, value in headers if name == PROOF.lower()]
+    if len(given) != 1 or not hmac.compare_digest(given[0].encode(), proof(secret).encode()):
+        raise ProofMissing(
+            f"The change comes with a cookie, and without the right {PROOF}.",
+            remedy=f"Send as {PROOF} what the login, or GET /api/v1/session, has answered as csrf.",
+            field=PROOF,
+        )

@@ -23,6 +23,8 @@ from mainspring.clock import MINUTE, Clock, Duration, SystemClock, seconds
 from mainspring.config.live import Live
 from mainspring.control import settings as control_settings
 from mainspring.control.access import recognise
+from mainspring.control.users import recognise as recognise_session
+from mainspring.domain.access import SESSION_PREFIX, Asker
 from mainspring.domain.address import is_postgres
 from mainspring.domain.setting import Settings
 from mainspring.engine.carry import Carry
@@ -53,6 +55,7 @@ from mainspring.server.routes.metrics import MetricRoutes
 from mainspring.server.routes.runs import RunRoutes
 from mainspring.server.routes.schedules import ScheduleRoutes
 from mainspring.server.routes.topics import TopicRoutes
+from mainspring.server.routes.users import UserRoutes
 from mainspring.server.web import Web
 from mainspring.store import Store, database_path
 from mainspring.store.mark import mark
@@ -86,12 +89,9 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
         admission = _admission(store, client, terms)
         health = Health(loops, store.clock, lambda: store.write(mark), client.workers)
         stack.callback(health.close)
-        web = Web(
-            routes(client, health, store.clock, _disk(settings.database_url)),
-            listener.getsockname()[1],
-            store.chance,
-            admission=admission,
-        )
+        secure = terms.encrypted or terms.exposed
+        entries = routes(client, health, store.clock, _disk(settings.database_url), admission=admission, secure=secure)
+        web = Web(entries, listener.getsockname()[1], store.chance, admission=admission)
         stack.callback(web.close)
         said = f"listening at {url(listener, encrypted=terms.encrypted)}"
         server = _Server(web, terms, lambda: (say or _say)(said))
@@ -139,17 +139,30 @@ def _admission(store: Store, client: OperatingClient, terms: Terms) -> Admission
     """Who is let in; None where nobody is asked. Raises AddressRefused where there is nobody who could be."""
     if not terms.asks:
         return None
-    if not any(token.valid(store.clock.now()) for token in client.tokens()):
+    known = any(token.valid(store.clock.now()) for token in client.tokens())
+    if not known and all(user.removed_at is not None for user in client.users()):
         raise AddressRefused(
-            "The server would ask for tokens, and there is none that is valid: nobody could use it.",
+            "The server would ask who is there, and nobody could say: there is no valid token and no user.",
             remedy="Make one: mainspring token create NAME --role admin",
             field="auth",
         )
-    return Admission(lambda secret: recognise(store, secret), store.clock)
+
+    def recognise_any(secret: str) -> Asker:
+        return recognise_session(store, secret) if secret.startswith(SESSION_PREFIX) else recognise(store, secret)
+
+    return Admission(recognise_any, store.clock, lambda job: client.job(job).queue)
 
 
-def routes(client: OperatingClient, health: Health, clock: Clock | None = None, disk: str = ".") -> list[Entry]:
-    """Every route that there is."""
+def routes(  # noqa: PLR0913 - what routes need, each once
+    client: OperatingClient,
+    health: Health,
+    clock: Clock | None = None,
+    disk: str = ".",
+    *,
+    admission: Admission | None = None,
+    secure: bool = False,
+) -> list[Entry]:
+    """Every route that there is. ``secure``: whether cookies are for encrypted connections only."""
     entries = [
         *JobRoutes(client).entries(),
         *CatalogRoutes(client).entries(),
@@ -160,6 +173,7 @@ def routes(client: OperatingClient, health: Health, clock: Clock | None = None, 
         *EventRoutes(client, clock or SystemClock()).entries(),
         *TopicRoutes(client).entries(),
         *MetricRoutes(client, health, disk).entries(),
+        *UserRoutes(client, admission, secure=secure).entries(),
         *HealthRoutes(health).entries(),
     ]
     entries.insert(0, front_page(entries))

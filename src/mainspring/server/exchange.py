@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from mainspring.domain.access import ANYBODY, Asker, Role
 from mainspring.domain.ids import LARGEST, JobId, job_id
-from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownWorker
+from mainspring.errors import InvalidCursor, InvalidInput, OutOfReach, UnknownJob, UnknownWorker
 from mainspring.server.operation import Operation
 
 _LONGEST_SHOWN = 40
@@ -24,9 +24,29 @@ class Access(Enum):
     READ = "read"
     CHANGE = "change"  # takes a JSON body
     ACT = "act"  # changes by its address alone; the body may be left out
+    DOOR = "door"  # signing in: takes a JSON body of whoever comes
 
 
-_NEEDS = {Access.PROBE: None, Access.READ: Role.VIEWER, Access.CHANGE: Role.OPERATOR, Access.ACT: Role.OPERATOR}
+class Reach(Enum):
+    """What a route is about, for askers who are kept to some queues. A route that does not say is not for them."""
+
+    ALL = "all"  # of all queues, or it can't be told
+    NOTHING = "nothing"  # of no queue
+    QUEUE = "queue"  # of the queue that the path names
+    JOB = "job"  # of the queue of the job that the path names
+    ASKED = "asked"  # of those that the request names: the handler calls Asked.keep for each
+
+
+TAKES_BODY = frozenset({Access.CHANGE, Access.ACT, Access.DOOR})
+MUST_HAVE_BODY = frozenset({Access.CHANGE, Access.DOOR})
+
+_NEEDS = {
+    Access.PROBE: None,
+    Access.DOOR: None,
+    Access.READ: Role.VIEWER,
+    Access.CHANGE: Role.OPERATOR,
+    Access.ACT: Role.OPERATOR,
+}
 
 
 class Asked(NamedTuple):
@@ -46,6 +66,16 @@ class Asked(NamedTuple):
     def actor(self) -> str:
         """Who events and the audit trail say that it was: ``deploy@10.0.0.7``."""
         return self.asker.name if self.asker is ANYBODY else f"{self.asker.name}@{self.address}"
+
+    def keep(self, queue: str | None) -> None:
+        """Raise OutOfReach where the asker is kept to other queues; None: the request names none."""
+        if self.asker.queues is not None and (queue is None or not self.asker.reaches(queue)):
+            asked = "all queues" if queue is None else f"the queue {queue[:80]!r}"
+            raise OutOfReach(
+                f"This is about {asked}; {self.asker.name} is kept to: {', '.join(self.asker.queues)}.",
+                remedy="Name one of these queues.",
+                field="queue",
+            )
 
     @property
     def job(self) -> JobId:
@@ -128,7 +158,7 @@ class Entry(NamedTuple):
     """One route.
 
     ``tells``: what the OpenAPI document says of it; ``query``: the names that its query may have; ``role``: who may use
-    it, if not as its access says.
+    it, if not as its access says; ``reach``: what it is about, for those who are kept to some queues.
     """
 
     method: str
@@ -138,6 +168,7 @@ class Entry(NamedTuple):
     tells: Operation
     query: tuple[str, ...] = ()
     role: Role | None = None
+    reach: Reach = Reach.ALL
 
     @property
     def needs(self) -> Role | None:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mainspring.server.exchange import Access, Entry
+from mainspring.server.admission import COOKIE, PROOF
+from mainspring.server.exchange import MUST_HAVE_BODY, TAKES_BODY, Access, Entry
 from mainspring.server.operation import HTML, JSON, PLAIN, STREAM, Page, Schema
 from mainspring.server.problems import PROBLEM
 from mainspring.server.schemas import access, catalog, config, general, jobs, metrics, runs, schedules, topics
@@ -38,7 +39,6 @@ _INFO = {
     "description": "Errors are problem documents (RFC 9457) with a stable `code`. Lists page by `cursor`.",
     "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
 }
-_CHANGES = {Access.CHANGE, Access.ACT}
 _ALWAYS = {
     401: "No token, or none that is valid (only where the server asks for them).",
     403: "The role does not cover this, or another site's page asks.",
@@ -72,7 +72,7 @@ def document(entries: Iterable[Entry]) -> dict[str, Any]:
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
         "info": _INFO,
         "servers": [{"url": "/"}],
-        "security": [{"token": []}, {}],
+        "security": [{"token": []}, {"session": []}, {}],
         "tags": [{"name": name} for name in sorted({_tag(entry) for entry in entries})],
         "paths": paths,
         "components": {
@@ -82,7 +82,17 @@ def document(entries: Iterable[Entry]) -> dict[str, Any]:
                 for code, why in sorted((_ALWAYS | _OF_CHANGES | _UNKNOWN).items())
             },
             "securitySchemes": {
-                "token": {"type": "http", "scheme": "bearer", "description": "mainspring token create NAME --role ROLE"}
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "mainspring token create NAME --role ROLE",
+                },
+                "session": {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": COOKIE,
+                    "description": f"Of /api/v1/login. Changes send what it answered as {PROOF} too.",
+                },
             },
         },
     }
@@ -92,7 +102,7 @@ def refusals(entry: Entry) -> list[int]:
     """The statuses that a route may refuse with."""
     if entry.access is Access.PROBE:
         return [403, 422, 500, 504]
-    found = [*_ALWAYS, *(_OF_CHANGES if entry.access in _CHANGES else ()), *(_UNKNOWN if "{" in entry.path else ())]
+    found = [*_ALWAYS, *(_OF_CHANGES if entry.access in TAKES_BODY else ()), *(_UNKNOWN if "{" in entry.path else ())]
     return sorted(found)
 
 
@@ -110,10 +120,10 @@ def _operation(entry: Entry) -> dict[str, Any]:
             **{str(code): _refused(code) for code in refusals(entry) if code not in told.answers},
         },
     }
-    if entry.access in _CHANGES:
+    if entry.access in TAKES_BODY:
         schema = named(told.body or "Nothing")
         found["requestBody"] = {
-            "required": entry.access is Access.CHANGE,
+            "required": entry.access in MUST_HAVE_BODY,
             "content": {JSON: {"schema": schema, "example": example(schema)}},
         }
     if entry.needs is None:

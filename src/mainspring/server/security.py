@@ -9,7 +9,7 @@ such page has a token. There are no CORS headers.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from starlette.routing import Match, Route
@@ -23,7 +23,7 @@ from mainspring.errors import (
     RoleTooLow,
     UnsupportedMediaType,
 )
-from mainspring.server.exchange import Access, Entry
+from mainspring.server.exchange import MUST_HAVE_BODY, TAKES_BODY, Asked, Entry, Reach
 
 BODY_LIMIT = 4 * 1_048_576
 """Bytes of one body: a MiB of parameters takes three where characters are escaped, and ``meta`` comes on top."""
@@ -63,8 +63,8 @@ class Gate:
         self._check_origin(_all(headers, "origin"), hosts)
         _check_site(_all(headers, "sec-fetch-site"))
         admitted = self.matched(method, path)
-        if admitted.entry.access in (Access.CHANGE, Access.ACT):
-            check_media(headers, required=admitted.entry.access is Access.CHANGE)
+        if admitted.entry.access in TAKES_BODY:
+            check_media(headers, required=admitted.entry.access in MUST_HAVE_BODY)
             _check_length(headers)
         return admitted
 
@@ -123,6 +123,23 @@ def check_role(entry: Entry, asker: Asker) -> None:
             remedy="An admin makes another token: mainspring token create NAME --role ROLE",
             field="Authorization",
         )
+
+
+def check_reach(entry: Entry, path: Mapping[str, str], asker: Asker, queue_of: Callable[[int], str]) -> None:
+    """Raise OutOfReach when the asker is kept to some queues, and the route is about others, or says not about which.
+
+    ``queue_of``: of a job by its number; may raise UnknownJob.
+    """
+    asked = Asked(path, {}, {}, b"", asker)
+    match entry.reach:
+        case Reach.ALL:
+            asked.keep(None)
+        case Reach.QUEUE:
+            asked.keep(path["name"])
+        case Reach.JOB:
+            asked.keep(queue_of(asked.job))
+        case Reach.NOTHING | Reach.ASKED:
+            return
 
 
 def is_loopback(host: str) -> bool:

@@ -22,9 +22,9 @@ from mainspring.domain.access import ANYBODY, Asker
 from mainspring.errors import AnswerTimeout, InvalidInput, InvalidText, MainspringError, TooBusy, near
 from mainspring.server.admission import Admission
 from mainspring.server.body import Body, Gone
-from mainspring.server.exchange import Access, Answer, Asked, Entry, Look, Piece, Stream
+from mainspring.server.exchange import TAKES_BODY, Access, Answer, Asked, Entry, Look, Piece, Stream
 from mainspring.server.problems import fault, problem
-from mainspring.server.security import BODY_LIMIT, Gate, Header, check_role, has_body
+from mainspring.server.security import BODY_LIMIT, Admitted, Gate, Header, has_body
 from mainspring.server.stream import HEADERS, carry
 
 _SAFE = {
@@ -147,24 +147,24 @@ class Web:
         self._waiting += 1
         try:
             address = (scope.get("client") or ("",))[0]
-            asker = await self._who(admitted.entry, headers, address)
-            changes = admitted.entry.access in (Access.CHANGE, Access.ACT)
-            data = await body.read(self._limits.body_time, held.add) if changes else b""
+            asker = await self._who(admitted, headers, address)
+            takes = admitted.entry.access in TAKES_BODY
+            data = await body.read(self._limits.body_time, held.add) if takes else b""
             asked = Asked(admitted.path, query, dict(headers), data, asker, address)
             return await self._call(admitted.entry, asked)
         finally:
             self._waiting -= 1
             held.release()
 
-    async def _who(self, entry: Entry, headers: list[Header], address: str) -> Asker:
-        """Who asks, once it is known that they may. Raises Unauthenticated, RoleTooLow, TooManyFailures."""
-        if self._admission is None or entry.needs is None:
+    async def _who(self, admitted: Admitted, headers: list[Header], address: str) -> Asker:
+        """Who asks, once it is known that they may.
+
+        Raises Unauthenticated, ProofMissing, RoleTooLow, OutOfReach, TooManyFailures.
+        """
+        if self._admission is None or admitted.entry.needs is None:
             return ANYBODY
-        shown = [value for name, value in headers if name == "authorization"]
         loop = asyncio.get_running_loop()
-        asker = await loop.run_in_executor(self._pool, self._admission.who, shown, address)
-        check_role(entry, asker)
-        return asker
+        return await loop.run_in_executor(self._pool, self._admission.let_in, admitted, headers, address)
 
     def hold(self, size: int) -> None:
         """Count bytes of bodies in memory, or take them off. Raises TooBusy above the limit."""

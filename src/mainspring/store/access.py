@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import msgspec
+
 from mainspring.clock import MINUTE, Instant
 from mainspring.domain.access import Role, Token
+from mainspring.store.rows import text
 from mainspring.store.transaction import Transaction
+
+_names = msgspec.json.Decoder(tuple[str, ...]).decode
 
 _EXACT = MINUTE
 """The last use is written at most so often, so that reading does not become writing."""
 
 
 class NewToken(NamedTuple):
-    """A token that is to be made. ``digest``: of its secret."""
+    """A token that is to be made. ``digest``: of its secret; ``queues``: that it is kept to, None: to none."""
 
     name: str
     role: Role
     digest: str
     expires: Instant | None
+    queues: tuple[str, ...] | None = None
 
 
 def insert(tx: Transaction, new: NewToken, actor: str) -> int:
     """A new token; its number."""
-    return int(tx.rows("access/insert", **(new._asdict() | {"role": new.role.value}), actor=actor)[0][0])
+    given = new._asdict() | {"role": new.role.value, "queues": names_text(new.queues)}
+    return int(tx.rows("access/insert", **given, actor=actor)[0][0])
 
 
 def by_digest(tx: Transaction, digest: str) -> Token | None:
@@ -66,5 +73,15 @@ def _token(row: tuple[Any, ...] | None) -> Token | None:
 
 
 def _made(row: tuple[Any, ...]) -> Token:
-    id_, name, role, created, created_by, expires, used, revoked, revoked_by = row
-    return Token(id_, name, Role(role), created, created_by, expires, used, revoked, revoked_by)
+    id_, name, role, created, created_by, expires, used, revoked, revoked_by, queues = row
+    return Token(id_, name, Role(role), created, created_by, expires, used, revoked, revoked_by, names(queues))
+
+
+def names_text(queues: tuple[str, ...] | None) -> str | None:
+    """Names of queues as they are kept."""
+    return None if queues is None else text(list(queues))
+
+
+def names(kept: str | None) -> tuple[str, ...] | None:
+    """Names of queues as they were kept."""
+    return None if kept is None else _names(kept)

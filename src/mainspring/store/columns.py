@@ -46,7 +46,9 @@ _WORKER = (
 )
 _POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes", "catalog", "drain_by", "others")
 
-_TOKEN = ("id", "name", "role", "created", "created_by", "expires", "used", "revoked", "revoked_by")
+_TOKEN = ("id", "name", "role", "created", "created_by", "expires", "used", "revoked", "revoked_by", "queues")
+_USER = ("id", "name", "role", "queues", "created", "created_by", "used", "removed", "removed_by")
+_CHANGE = ("seq", "at", "actor", "action", "subject", "before", "after")
 _RUN = (
     *("id", "workflow", "hash", "state", "params", "result", "created", "moved", "finished", "deadline", "stop"),
     *("stop_at", "stop_by", "parent_job", "parent_run", "parent_node", "replay_of", "replayed_by", "tags", "version"),
@@ -63,6 +65,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "access/insert": ("id",),
     "access/named": _TOKEN,
     "access/one": _TOKEN,
+    "account/all": _USER,
+    "account/insert": ("id",),
+    "account/named": _USER,
+    "account/password": ("id", "password"),
+    "signin/find": ("name", "role", "queues", "expires"),
     "answer/expired": ("key", "until"),
     "answer/find": ("digest", "answer", "until"),
     "audit/schedules": ("what", "schedule", "nominal"),
@@ -220,8 +227,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "setting/all": ("name", "layer", "value", "changed", "changed_by"),
     "setting/version": ("next",),
-    "trail/edits": ("seq", "at", "actor", "action", "subject", "before", "after"),
-    "trail/page": ("seq", "at", "actor", "action", "subject", "before", "after"),
+    "trail/edits": _CHANGE,
+    "trail/page_action": _CHANGE,
+    "trail/page_actor": _CHANGE,
+    "trail/page_all": _CHANGE,
+    "trail/page_subject": _CHANGE,
     "series/between": ("at", "queue", "task", "label", "bucket", "number", "total", "most", "looks"),
     "series/depths": ("queue", "state", "jobs", "oldest"),
     "series/flow": ("minute", "queue", "task", "source", "target", "outcome", "bucket", "number", "total", "most"),

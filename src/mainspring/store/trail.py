@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mainspring.domain.access import Change
+from mainspring.domain.access import Change, ChangeFilter
+from mainspring.domain.ids import LARGEST
 from mainspring.store.rows import Row, text
 from mainspring.store.transaction import Transaction
 
@@ -29,9 +30,12 @@ def note(tx: Transaction, actor: str, deed: Deed) -> None:
     tx.rows("trail/insert", actor=actor, action=deed.action, subject=deed.subject, before=before, after=after)
 
 
-def page(tx: Transaction, *, below: int, subject: str | None, limit: int) -> list[Change]:
-    """Lines below a cursor, newest first; of one subject, or of all."""
-    return _changes(tx.rows("trail/page", below=below, subject=subject, limit=limit))
+def page(tx: Transaction, wanted: ChangeFilter) -> list[Change]:
+    """Lines that fit, newest first; found by the first part of the filter that is given."""
+    given = {"subject": wanted.subject, "actor": wanted.actor, "action": wanted.action}
+    first = next((name for name, value in given.items() if value is not None), "all")
+    below = LARGEST if wanted.below is None else wanted.below
+    return _changes(tx.rows(f"trail/page_{first}", below=below, limit=wanted.limit, **given))
 
 
 def edits(tx: Transaction, *, below: int, limit: int) -> list[Change]:

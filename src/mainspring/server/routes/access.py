@@ -7,7 +7,7 @@ import msgspec
 from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import change_wire, token_wire
 from mainspring.clock import duration
-from mainspring.domain.access import Role, role_of
+from mainspring.domain.access import ChangeFilter, Role, role_of
 from mainspring.server.decode import body_of, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.operation import Page, gives
@@ -17,11 +17,15 @@ _LONGEST_PAGE = 1_000
 
 
 class TokenWanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of a request for a token. ``expires_in``: a duration; left out, it is valid until it is revoked."""
+    """The body of a request for a token. ``expires_in``: a duration; left out, it is valid until it is revoked.
+
+    ``queues``: that it is kept to; left out: to none.
+    """
 
     name: str
     role: str
-    expires_in: str | None = None
+    expires_in: str | float | None = None
+    queues: list[str] | None = None
 
 
 class AccessRoutes:
@@ -56,7 +60,7 @@ class AccessRoutes:
                 Access.READ,
                 self.audit,
                 gives(Page("Change")),
-                ("subject", "cursor", "limit"),
+                ("subject", "actor", "action", "cursor", "limit"),
                 role=Role.OPERATOR,
             ),
         ]
@@ -69,7 +73,9 @@ class AccessRoutes:
         """A new token; ``token`` in the answer is its secret, shown this once."""
         wanted = body_of(asked, TokenWanted, "A token")
         lasts = None if wanted.expires_in is None else duration(wanted.expires_in)
-        token, secret = self._client.acting(asked.actor).create_token(wanted.name, role_of(wanted.role), lasts=lasts)
+        token, secret = self._client.acting(asked.actor).create_token(
+            wanted.name, role_of(wanted.role), lasts=lasts, queues=wanted.queues
+        )
         return Answer(201, token_wire(token) | {"token": secret}, {"location": f"/api/v1/tokens/{token.id}"})
 
     def revoke(self, asked: Asked) -> Answer:
@@ -80,6 +86,9 @@ class AccessRoutes:
     def audit(self, asked: Asked) -> Answer:
         """The audit trail, newest first."""
         limit = asked.whole("limit", 100, 1, _LONGEST_PAGE)
-        found = self._client.changes(below=asked.cursor or None, subject=asked.query.get("subject"), limit=limit)
+        query = asked.query
+        found = self._client.changes(
+            ChangeFilter(query.get("subject"), query.get("actor"), query.get("action"), asked.cursor or None, limit)
+        )
         more = str(found[-1].seq) if len(found) == limit else None
         return Answer(200, {"items": [change_wire(change) for change in found], "next": more})

@@ -6,7 +6,7 @@ from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import queue_wire, task_wire, worker_wire
 from mainspring.errors import NoSuchTask
 from mainspring.server.decode import no_fields, queue_change
-from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
 from mainspring.server.operation import Page, gives
 
 
@@ -19,15 +19,20 @@ class CatalogRoutes:
     def entries(self) -> list[Entry]:
         """The routes of these nouns."""
         return [
-            Entry("GET", "/api/v1/tasks", Access.READ, self.tasks, gives(Page("Task"))),
-            Entry("GET", "/api/v1/tasks/{name}", Access.READ, self.task, gives("Task")),
-            Entry("GET", "/api/v1/workers", Access.READ, self.workers, gives(Page("Worker"))),
-            Entry("GET", "/api/v1/workers/{id}", Access.READ, self.worker, gives("Worker")),
+            Entry("GET", "/api/v1/tasks", Access.READ, self.tasks, gives(Page("Task")), reach=Reach.NOTHING),
+            Entry("GET", "/api/v1/tasks/{name}", Access.READ, self.task, gives("Task"), reach=Reach.NOTHING),
+            Entry("GET", "/api/v1/workers", Access.READ, self.workers, gives(Page("Worker")), reach=Reach.NOTHING),
+            Entry("GET", "/api/v1/workers/{id}", Access.READ, self.worker, gives("Worker"), reach=Reach.NOTHING),
             Entry("POST", "/api/v1/workers/{id}/drain", Access.ACT, self.drain, gives("Worker")),
-            Entry("GET", "/api/v1/queues", Access.READ, self.queues, gives(Page("Queue"))),
-            Entry("GET", "/api/v1/queues/{name}", Access.READ, self.queue, gives("Queue")),
+            Entry("GET", "/api/v1/queues", Access.READ, self.queues, gives(Page("Queue")), reach=Reach.ASKED),
+            Entry("GET", "/api/v1/queues/{name}", Access.READ, self.queue, gives("Queue"), reach=Reach.QUEUE),
             Entry(
-                "PATCH", "/api/v1/queues/{name}", Access.CHANGE, self.change_queue, gives("Queue", body="QueueChange")
+                "PATCH",
+                "/api/v1/queues/{name}",
+                Access.CHANGE,
+                self.change_queue,
+                gives("Queue", body="QueueChange"),
+                reach=Reach.QUEUE,
             ),
         ]
 
@@ -58,9 +63,10 @@ class CatalogRoutes:
         no_fields(asked)
         return Answer(200, worker_wire(self._client.acting(asked.actor).drain(asked.worker)))
 
-    def queues(self, _: Asked) -> Answer:
+    def queues(self, asked: Asked) -> Answer:
         """All known queues, by name."""
-        return Answer(200, {"items": [queue_wire(queue) for queue in self._client.queues()], "next": None})
+        found = [queue for queue in self._client.queues() if asked.asker.reaches(queue.name)]
+        return Answer(200, {"items": [queue_wire(queue) for queue in found], "next": None})
 
     def queue(self, asked: Asked) -> Answer:
         """One queue."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
 from mainspring.server.openapi import PATH_OF_DOCUMENT, document
 from mainspring.server.operation import HTML, Operation, gives
 
@@ -35,8 +35,8 @@ class DocumentRoutes:
         """The routes of these looks."""
         page = Operation({200: "Text"}, media=(HTML,))
         return [
-            Entry("GET", PATH_OF_DOCUMENT, Access.READ, self.openapi, gives("Document")),
-            Entry("GET", "/api/docs", Access.READ, self.page, page),
+            Entry("GET", PATH_OF_DOCUMENT, Access.READ, self.openapi, gives("Document"), reach=Reach.NOTHING),
+            Entry("GET", "/api/docs", Access.READ, self.page, page, reach=Reach.NOTHING),
         ]
 
     def openapi(self, _: Asked) -> Answer:

@@ -13,7 +13,7 @@ from mainspring.domain.joins import NodeState, RunState
 from mainspring.domain.node_states import NodeCause
 from mainspring.domain.states import Cause, State
 from mainspring.errors import InvalidCursor, InvalidInput, near
-from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Stream
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Reach, Stream
 from mainspring.server.feed import PAGE, Feed
 from mainspring.server.operation import STREAM, Operation
 from mainspring.server.stream import event, place
@@ -52,11 +52,20 @@ class EventRoutes:
         """The route."""
         tells = Operation({200: "Text"}, media=(STREAM,))
         return [
-            Entry("GET", "/api/v1/events", Access.READ, self.live, tells, ("job", "run", "queue", "kind", "cursor"))
+            Entry(
+                "GET",
+                "/api/v1/events",
+                Access.READ,
+                self.live,
+                tells,
+                ("job", "run", "queue", "kind", "cursor"),
+                reach=Reach.ASKED,
+            )
         ]
 
     def live(self, asked: Asked) -> Answer:
         """Events behind the cursor, or from now on, for as long as somebody listens."""
+        asked.keep(asked.query.get("queue"))
         wanted = Wanted(
             asked.whole("job", 0, 1, LARGEST) or None,
             asked.whole("run", 0, 1, LARGEST) or None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
 from mainspring.server.operation import HTML, Operation
 
 _PAGE = """<!doctype html>
@@ -33,4 +33,4 @@ def front_page(entries: Sequence[Entry]) -> Entry:
         """A page with links to what there is."""
         return Answer(200, page, {"content-type": "text/html; charset=utf-8"})
 
-    return Entry("GET", "/", Access.READ, show, Operation({200: "Text"}, media=(HTML,)))
+    return Entry("GET", "/", Access.READ, show, Operation({200: "Text"}, media=(HTML,)), reach=Reach.NOTHING)

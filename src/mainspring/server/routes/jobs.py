@@ -6,11 +6,11 @@ from mainspring.client import Client
 from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import attempt_wire, bulk_wire, event_wire, explanation_wire, job_wire, logline_wire
 from mainspring.domain.ids import JobId
-from mainspring.domain.job import Job
+from mainspring.domain.job import Job, JobRequest, Receipt, Unique
 from mainspring.domain.states import FINAL
 from mainspring.errors import InvalidInput, MainspringError
 from mainspring.server.decode import FILTERS, NARROWING, bulk_request, job_filter, job_request, job_requests, no_fields
-from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Stream
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Reach, Stream
 from mainspring.server.operation import JSON, STREAM, Operation, Page, gives
 from mainspring.server.pages import job_page
 from mainspring.server.schemas.values import whole
@@ -33,20 +33,35 @@ class JobRoutes:
     def entries(self) -> list[Entry]:
         """The routes of this noun."""
         return [
-            Entry("POST", _JOBS, Access.CHANGE, self.submit, Operation({200: "Job", 201: "Job"}, "JobRequest")),
+            Entry(
+                "POST",
+                _JOBS,
+                Access.CHANGE,
+                self.submit,
+                Operation({200: "Job", 201: "Job"}, "JobRequest"),
+                reach=Reach.ASKED,
+            ),
             Entry(
                 "POST",
                 f"{_JOBS}/batch",
                 Access.CHANGE,
                 self.submit_batch,
                 Operation({200: Page("Receipt"), 201: Page("Receipt")}, "JobRequests"),
+                reach=Reach.ASKED,
             ),
-            Entry("POST", f"{_JOBS}/bulk", Access.CHANGE, self.bulk, gives("BulkDone", body="BulkRequest")),
-            Entry("GET", _JOBS, Access.READ, self.listed, gives(Page("Job")), FILTERS),
-            Entry("GET", f"{_JOBS}/count", Access.READ, self.count, gives("Count"), NARROWING),
-            Entry("GET", _JOB, Access.READ, self.one, gives("Job")),
-            Entry("GET", f"{_JOB}/explain", Access.READ, self.explain, gives("Explanation")),
-            Entry("GET", f"{_JOB}/attempts", Access.READ, self.attempts, gives(Page("Attempt"))),
+            Entry(
+                "POST",
+                f"{_JOBS}/bulk",
+                Access.CHANGE,
+                self.bulk,
+                gives("BulkDone", body="BulkRequest"),
+                reach=Reach.ASKED,
+            ),
+            Entry("GET", _JOBS, Access.READ, self.listed, gives(Page("Job")), FILTERS, reach=Reach.ASKED),
+            Entry("GET", f"{_JOBS}/count", Access.READ, self.count, gives("Count"), NARROWING, reach=Reach.ASKED),
+            Entry("GET", _JOB, Access.READ, self.one, gives("Job"), reach=Reach.JOB),
+            Entry("GET", f"{_JOB}/explain", Access.READ, self.explain, gives("Explanation"), reach=Reach.JOB),
+            Entry("GET", f"{_JOB}/attempts", Access.READ, self.attempts, gives(Page("Attempt")), reach=Reach.JOB),
             Entry(
                 "GET",
                 f"{_JOB}/events",
@@ -54,6 +69,7 @@ class JobRoutes:
                 self.events,
                 gives(Page("Event"), values=_LONG),
                 ("cursor", "limit"),
+                reach=Reach.JOB,
             ),
             Entry(
                 "GET",
@@ -62,16 +78,17 @@ class JobRoutes:
                 self.logs,
                 Operation({200: Page("LogLine")}, media=(JSON, STREAM), values=_LONG),
                 ("attempt", "cursor", "limit", "follow"),
+                reach=Reach.JOB,
             ),
-            Entry("POST", f"{_JOB}/cancel", Access.ACT, self.cancel, gives("Job")),
-            Entry("POST", f"{_JOB}/retry", Access.ACT, self.retry, gives("Job", status=201)),
+            Entry("POST", f"{_JOB}/cancel", Access.ACT, self.cancel, gives("Job"), reach=Reach.JOB),
+            Entry("POST", f"{_JOB}/retry", Access.ACT, self.retry, gives("Job", status=201), reach=Reach.JOB),
         ]
 
     def submit(self, asked: Asked) -> Answer:
         """A new job, once it is durable; or the one that holds the unique key."""
         key = asked.headers.get("idempotency-key")
         try:
-            (receipt,) = self._client.acting(asked.actor).submit([job_request(asked)], idempotency_key=key)
+            (receipt,) = self._submit(asked, [job_request(asked)], key)
         except MainspringError as error:
             error.index = None  # there is no list that it could be in
             raise
@@ -81,21 +98,37 @@ class JobRoutes:
     def submit_batch(self, asked: Asked) -> Answer:
         """All jobs of a list, once they are durable, or none."""
         key = asked.headers.get("idempotency-key")
-        receipts = self._client.acting(asked.actor).submit(job_requests(asked), idempotency_key=key)
+        receipts = self._submit(asked, job_requests(asked), key)
         items = [{"id": one.job, "new": one.new} for one in receipts]
         return Answer(201 if any(one.new for one in receipts) else 200, {"items": items, "next": None})
 
+    def _submit(self, asked: Asked, requests: list[JobRequest], key: str | None) -> list[Receipt]:
+        """Submit, for askers who are kept to some queues only what leads to these."""
+        if asked.asker.queues is not None:
+            own = {name: task.queue for task in self._client.tasks() for name in (task.name, task.short)}
+            for request in requests:
+                asked.keep(request.queue or own.get(request.task))
+                if isinstance(request.unique, Unique) and request.unique.on_conflict == "replace":
+                    asked.keep(None)  # the job that would be replaced may be in any queue
+        return self._client.acting(asked.actor).submit(requests, idempotency_key=key)
+
     def bulk(self, asked: Asked) -> Answer:
         """Cancel or retry what a filter matches; what was done, and where to go on."""
-        return Answer(200, bulk_wire(self._client.acting(asked.actor).bulk(bulk_request(asked))))
+        wanted = bulk_request(asked)
+        asked.keep(wanted.filter.queue)
+        return Answer(200, bulk_wire(self._client.acting(asked.actor).bulk(wanted)))
 
     def listed(self, asked: Asked) -> Answer:
         """A page of jobs, newest first."""
-        return Answer(200, job_page(self._client, job_filter(asked)))
+        wanted = job_filter(asked)
+        asked.keep(wanted.queue)
+        return Answer(200, job_page(self._client, wanted))
 
     def count(self, asked: Asked) -> Answer:
         """How many jobs match."""
-        return Answer(200, {"count": self._client.count(job_filter(asked))})
+        wanted = job_filter(asked)
+        asked.keep(wanted.queue)
+        return Answer(200, {"count": self._client.count(wanted)})
 
     def one(self, asked: Asked) -> Answer:
         """One job."""

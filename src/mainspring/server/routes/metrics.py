@@ -8,7 +8,7 @@ from mainspring.clock import DAY, HOUR, MINUTE, Clock, Duration, Instant, System
 from mainspring.domain.metric import METRICS, SeriesWanted
 from mainspring.errors import InvalidInput
 from mainspring.server.decode import instant_of
-from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
 from mainspring.server.exposition import CONTENT_TYPE, text
 from mainspring.server.health import Health
 from mainspring.server.measures import of_machine, of_server, of_store, of_workers
@@ -43,7 +43,15 @@ class MetricRoutes:
         """The two routes."""
         return [
             Entry("GET", "/metrics", Access.READ, self.metrics, Operation({200: "Text"}, media=(PLAIN,))),
-            Entry("GET", "/api/v1/series", Access.READ, self.series, gives("Series", values=_VALUES), _QUERY),
+            Entry(
+                "GET",
+                "/api/v1/series",
+                Access.READ,
+                self.series,
+                gives("Series", values=_VALUES),
+                _QUERY,
+                reach=Reach.ASKED,
+            ),
         ]
 
     def metrics(self, _: Asked) -> Answer:
@@ -63,6 +71,7 @@ class MetricRoutes:
     def series(self, asked: Asked) -> Answer:
         """A metric over time."""
         query = asked.query
+        asked.keep(query.get("queue"))
         if "metric" not in query:
             raise InvalidInput("metric is missing.", remedy="Name one, such as metric=submitted.", field="metric")
         step = duration(query.get("step", "1m"))

@@ -14,13 +14,14 @@ from mainspring.client.schedule_wire import (
 from mainspring.clock import SystemClock, duration, instant
 from mainspring.domain import plan as plans
 from mainspring.domain import recurrence
+from mainspring.domain.access import Role
 from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.lookahead import load, load_document, preview_document, rules_of
 from mainspring.domain.outage import outage, outage_document
 from mainspring.domain.timetable import Origin
 from mainspring.errors import InvalidOption
 from mainspring.server.decode import body_of, no_fields, object_of
-from mainspring.server.exchange import Access, Answer, Asked, Entry
+from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
 from mainspring.server.operation import Operation, Page, gives
 
 _ALL = "/api/v1/schedules"
@@ -65,9 +66,26 @@ class ScheduleRoutes:
             Entry(
                 "POST", _ALL, Access.CHANGE, self.put, Operation({200: "Schedule", 201: "Schedule"}, "ScheduleRequest")
             ),
-            Entry("POST", f"{_ALL}/preview", Access.CHANGE, self.preview, gives("Preview", body="PreviewRequest")),
-            Entry("POST", f"{_ALL}/outage", Access.CHANGE, self.outage, gives("Outage", body="OutageRequest")),
-            Entry("POST", f"{_ALL}/load", Access.CHANGE, self.load, gives("Load", body="LoadRequest")),
+            Entry(
+                "POST",
+                f"{_ALL}/preview",
+                Access.CHANGE,
+                self.preview,
+                gives("Preview", body="PreviewRequest"),
+                role=Role.VIEWER,
+                reach=Reach.NOTHING,
+            ),
+            Entry(
+                "POST",
+                f"{_ALL}/outage",
+                Access.CHANGE,
+                self.outage,
+                gives("Outage", body="OutageRequest"),
+                role=Role.VIEWER,
+            ),
+            Entry(
+                "POST", f"{_ALL}/load", Access.CHANGE, self.load, gives("Load", body="LoadRequest"), role=Role.VIEWER
+            ),
             Entry("GET", _ONE, Access.READ, self.one, gives("Schedule")),
             Entry("PATCH", _ONE, Access.CHANGE, self.change, gives("Schedule", body="ScheduleChange")),
             Entry("DELETE", _ONE, Access.ACT, self.remove, gives("Schedule")),

@@ -12,6 +12,8 @@ PATH: dict[str, Schema] = {
 }
 
 QUERY: dict[str, Schema] = {
+    "action": text("queue.change", minLength=1),
+    "actor": text("ann@10.0.0.7", minLength=1),
     "attempt": whole(1, least=1, most=2**31),
     "cursor": text("10482", minLength=1, description="What `next` said on the page before."),
     "dry_run": word(["true", "false"], example="true"),

@@ -1,2 +1,2 @@
 -- Every token, newest first.
-select id, name, role, created, created_by, expires, used, revoked, revoked_by from token order by id desc
+select id, name, role, created, created_by, expires, used, revoked, revoked_by, queues from token order by id desc

@@ -1,3 +1,3 @@
 -- A new token.
-insert into token (name, role, digest, created, created_by, expires)
-values (:name, :role, :digest, :now, :actor, :expires) returning id
+insert into token (name, role, digest, created, created_by, expires, queues)
+values (:name, :role, :digest, :now, :actor, :expires, :queues) returning id

@@ -1,0 +1,2 @@
+-- A user may something else.
+update account set role = :role, queues = :queues where id = :account and removed is null

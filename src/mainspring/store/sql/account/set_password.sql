@@ -1,0 +1,2 @@
+-- A user has another password.
+update account set password = :password where id = :account and removed is null

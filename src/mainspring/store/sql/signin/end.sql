@@ -1,0 +1,2 @@
+-- A session is over.
+delete from signin where digest = :digest

@@ -1,0 +1,2 @@
+-- All sessions of a user are over.
+delete from signin where account = :account

@@ -1,0 +1,7 @@
+-- What was changed, newest first, from below a cursor on.
+select seq, at, actor, action, subject, before, after from trail
+where seq < :below
+  and (cast(:subject as text) is null or subject = :subject)
+  and (cast(:actor as text) is null or actor = :actor)
+  and (cast(:action as text) is null or action = :action)
+order by seq desc limit :limit

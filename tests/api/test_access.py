@@ -245,7 +245,7 @@ def test_it_speaks_tls_with_the_certificate_that_it_is_given(tmp_path: Path) -> 
     assert serving.url.startswith("https://")
     trusting = ssl.create_default_context(cafile=str(cert))
     with httpx2.Client(base_url=serving.url, verify=trusting, trust_env=False) as http:
-        assert http.get("/healthz").status_code == 200
+        assert http.get("/healthz").headers["strict-transport-security"] == "max-age=31536000"
     serving.http.close()
     serving.end()
     serving.close()

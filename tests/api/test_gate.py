@@ -157,7 +157,11 @@ def test_answers_are_not_kept_guessed_or_framed(server: Serving) -> None:
     for answer in (server.http.get(f"{API}/jobs"), server.http.get("/nothing"), server.http.get("/healthz")):
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+        policy = answer.headers["content-security-policy"]
+        assert policy == "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert "strict-transport-security" not in answer.headers
         assert "server" not in answer.headers
 
 

@@ -91,7 +91,7 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
         stack.callback(health.close)
         secure = terms.encrypted or terms.exposed
         entries = routes(client, health, store.clock, _disk(settings.database_url), admission=admission, secure=secure)
-        web = Web(entries, listener.getsockname()[1], store.chance, admission=admission)
+        web = Web(entries, listener.getsockname()[1], store.chance, admission=admission, encrypted=terms.encrypted)
         stack.callback(web.close)
         said = f"listening at {url(listener, encrypted=terms.encrypted)}"
         server = _Server(web, terms, lambda: (say or _say)(said))

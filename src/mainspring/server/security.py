@@ -73,7 +73,7 @@ class Gate:
         allowed: set[str] = set()
         scope = {"type": "http", "method": method, "path": path, "root_path": ""}
         literal = False
-        for route, entry in self._entries:
+        for route, entry in self._entries if not path.endswith("\n") else ():  # which the routes' patterns overlook
             match, found = route.matches(scope)
             if match is Match.FULL and not (literal and "{" in entry.path):
                 return Admitted(entry, found["path_params"])

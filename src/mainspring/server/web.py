@@ -31,11 +31,17 @@ _SAFE = {
     "content-type": "application/json",
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-frame-options": "DENY",
+    "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "referrer-policy": "no-referrer",
 }
 """Headers of every answer, unless it has its own."""
+
+_ENCRYPTED = {"strict-transport-security": "max-age=31536000"}
+"""And of every answer that goes by TLS: a browser that has seen it asks in no other way."""
 
 _LOG = logging.getLogger("mainspring.server")
 
@@ -70,19 +76,22 @@ class Written(NamedTuple):
 class Web:
     """An ASGI application over a table of routes. ``close`` lets go of its threads.
 
-    ``admission``: says who is there; None for a server that does not ask.
+    ``admission``: says who is there; None for a server that does not ask. ``encrypted``: whether it speaks TLS.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that it serves, and how
         self,
         entries: Sequence[Entry],
         port: int,
         chance: Chance,
         limits: Limits | None = None,
         admission: Admission | None = None,
+        *,
+        encrypted: bool = False,
     ) -> None:
         self._gate = Gate(entries, port, asks=admission is not None)
         self._admission = admission
+        self._safe = _SAFE | (_ENCRYPTED if encrypted else {})
         self._chance = chance
         self._limits = limits or Limits()
         self._pool = ThreadPoolExecutor(self._limits.threads, "mainspring-request")
@@ -131,7 +140,7 @@ class Web:
             return
         self._streaming += 1
         try:
-            await carry(look, self._looked, _SAFE | HEADERS, receive=receive, send=send, ending=self._ending)
+            await carry(look, self._looked, self._safe | HEADERS, receive=receive, send=send, ending=self._ending)
         finally:
             self._streaming -= 1
 
@@ -186,7 +195,7 @@ class Web:
 
     async def _send(self, written: Written, body: Body, send: Send) -> None:
         data = written.data
-        headers = _SAFE | dict(written.headers) | {"content-length": str(len(data))}
+        headers = self._safe | dict(written.headers) | {"content-length": str(len(data))}
         unread = body.unread
         if unread:
             headers["connection"] = "close"

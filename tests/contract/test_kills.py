@@ -11,16 +11,22 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from mainspring.clock import DAY, MINUTE
-from mainspring.control import read
+from mainspring.clock import DAY, MINUTE, Instant
+from mainspring.control import read, workflows
+from mainspring.control import runs as control_runs
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobFilter
+from mainspring.domain.run import RunFilter
 from mainspring.domain.states import Outcome, State
+from mainspring.domain.workflow import Node, Workflow
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, jobs
+from mainspring.store.check import Level, check
+from mainspring.transitions.errands import run_errands
 from tests import postgres
 from tests.contract import children
-from tests.contract.engines import START, PostgresBench, SqliteBench, connection_of, unsound
+from tests.contract.engines import START, HandClock, PostgresBench, SqliteBench, asked, connection_of, unsound
+from tests.contract.run_stories import Runs, node
 from tests.contract.stories import LEASE, Story
 
 NOW = START + DAY
@@ -180,6 +186,37 @@ def test_a_retry_by_hand_that_is_killed_happened_once_or_not_at_all(ground: Grou
         assert case.code == KILLED, case
         store = ground.sound(case.url)
         assert len(states(store)) == 3 + 2 - (case.point == FaultPoint.SUBMIT_BEFORE_COMMIT)
+        store.close()
+
+
+def failed_in_parts(story: Story) -> None:
+    """A run with nodes, items and nodes of a nested run to keep."""
+    runs = Runs(story)
+    workflows.put(story.store, Workflow("inner", (node("in"), node("out", "in"))), actor="ann")
+    nested = Node("sub", workflow="inner")
+    runs.start(*(node(f"n{number}") for number in range(4)), node("each", map=[1, 2, 3]), nested, node("bad"))
+    runs.work_off(dict.fromkeys(("each[1]", "out", "bad"), Outcome.FAILED))
+
+
+def test_a_resume_that_is_killed_amid_what_it_stores_leaves_nothing_behind(ground: Ground) -> None:
+    points = [FaultPoint.SUBMIT_BEFORE_COMMIT, FaultPoint.SUBMIT_AFTER_COMMIT]
+    cases = ground.victims(failed_in_parts, "resumes", points, range(1, 5))
+    clock = HandClock(Instant(NOW + DAY))
+    for case in cases:
+        if case.code == 0:
+            assert case.point == FaultPoint.SUBMIT_AFTER_COMMIT, "only the last transaction is told of"
+        else:
+            assert (case.code, case.told) == (KILLED, []), case
+        store = Store.open(case.url, clock=clock)
+        assert Level.FAULT not in {one.level for one in check(store)}, case
+        while store.write(lambda tx: run_errands(tx, "sweeper").more):
+            pass
+        count = len(control_runs.listed(store, RunFilter()).items)
+        began = case.code == 0 or case.point == FaultPoint.SUBMIT_AFTER_COMMIT
+        assert count == 2 + 2 * began, case
+        kept = asked(store, "select count(*) from node where origin is not null")
+        parts = asked(store, "select count(*) from node_part")
+        assert (kept, parts) == (([(5,)], [(3,)]) if began else ([(0,)], [(0,)])), case
         store.close()
 
 

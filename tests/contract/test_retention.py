@@ -225,6 +225,29 @@ def test_thousands_of_dead_workers_hide_no_living_one(story: Story) -> None:
     assert (len(found), found[-1].name, found[0].name) == (11, "alpha", "dead-29")
 
 
+def test_a_run_stays_as_long_as_another_has_parts_of_it_and_resumes_that_never_began_go(story: Story) -> None:
+    runs = Runs(story)
+    workflows.put(story.store, Workflow("inner", (node("in"), node("out", "in"))), actor="ann")
+    nodes = (node("bad"), Node("sub", workflow="inner"), node("each", map=[1, 2]))
+    run = runs.start(*nodes, parallel=1)
+    runs.work_off(dict.fromkeys(("bad", "out", "each[1]"), Outcome.FAILED))
+    story.clock.forward(20 * DAY)
+    second = replays.resume(story.store, run, actor="ann").run.id
+    runs.cancel(second)
+    runs.work_off()
+    newest(story)
+    story.clock.forward(20 * DAY)
+    prune(story)
+    assert {one.id for one in control_runs.listed(story.store, RunFilter()).items} >= {run, second}
+    story.clock.forward(20 * DAY)
+    for _ in range(3):
+        prune(story)
+    assert control_runs.listed(story.store, RunFilter()).items == []
+    for table in ("node", "node_part"):
+        assert asked(story.store, f"select count(*) from {table}") == [(0,)], table
+    assert Level.FAULT not in {one.level for one in check(story.store)}
+
+
 def test_an_old_run_goes_with_its_nodes_and_then_its_jobs(story: Story) -> None:
     runs = Runs(story)
     workflows.put(story.store, Workflow("inner", (node("X"), node("skipped", "X", run_if="all_failed"))), actor="ann")

@@ -13,12 +13,13 @@ import pytest
 import mainspring.store
 from mainspring.chance import Chance
 from mainspring.clock import HOUR, MINUTE, SECOND, Instant
-from mainspring.control import replays, submit, workflows
+from mainspring.control import replays, resumption, submit, workflows
 from mainspring.control import runs as control_runs
 from mainspring.control.explain import explanation
 from mainspring.domain.access import ChangeFilter, Role, UserChange
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
+from mainspring.domain.ids import RunId
 from mainspring.domain.job import Job, JobFilter, JobRequest, Unique
 from mainspring.domain.joins import RunState
 from mainspring.domain.queue import QueueChange
@@ -26,7 +27,20 @@ from mainspring.domain.run import RunFilter
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.domain.workflow import Node, Workflow
-from mainspring.store import Store, Transaction, catalog, events, export, jobs, keys, lanes, retention, rows, workers
+from mainspring.store import (
+    Store,
+    Transaction,
+    catalog,
+    events,
+    export,
+    jobs,
+    keys,
+    lanes,
+    retention,
+    rows,
+    run_replays,
+    workers,
+)
 from mainspring.store import queues as store_queues
 from mainspring.store import runs as store_runs
 from mainspring.store import workflows as store_workflows
@@ -391,6 +405,18 @@ def lives_of_runs(runs: Runs) -> None:
     runs.work_off()
     runs.start(node("a"), node("b"), Node("sub", workflow="kept"), parallel=1)
     runs.work_off()
+    each = node("each", map=[1, 2])
+    parted = runs.start(each, Node("sub", workflow="kept"), node("sum", params={"x": {"$node": "each"}}))
+    runs.work_off({"each[1]": Outcome.FAILED, "b": Outcome.FAILED})
+    again = replays.resume(runs.store, parted, actor="ann").run.id
+    runs.work_off()
+    runs.story.job(runs.job(again, "sum").id)
+    plan = resumption.Planner(runs.store, as_it_was=True).plan(parted, None)
+    rows_of_it = [*resumption.rows_of(plan, RunId(parted + 1_000), iter([parted + 1_001]))]
+    runs.store.write(lambda tx: run_replays.keep(tx, rows_of_it))
+    runs.store.write(lambda tx: run_replays.take_unborn(tx, RunId(parted + 1_000)))
+    while not runs.store.write(lambda tx: retention.forget_run(tx, parted + 1_000, 100)).whole:
+        pass
     stopped = runs.start(node("a"), node("each", map=[1, 2], parallel=1), timeout="1s")
     runs.cancel(stopped)
     runs.later()

@@ -22,10 +22,11 @@ from mainspring import faults
 from mainspring.chance import SystemChance
 from mainspring.clock import MILLISECOND, SECOND, Duration, Instant
 from mainspring.control import jobs as control_jobs
-from mainspring.control import read
+from mainspring.control import read, replays, resumption, runs
 from mainspring.control.submit import submit
 from mainspring.domain.frame import Ended, Start
 from mainspring.domain.job import JobFilter, JobRequest
+from mainspring.domain.run import RunFilter
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.dispatch import Dispatch
@@ -87,6 +88,13 @@ def dispatches(store: Store, clock: HandClock, tell: Tell) -> None:
             clock.forward(2 * SECOND)
 
 
+def resumes(store: Store, clock: HandClock, tell: Tell) -> None:
+    """Resume the first run, in four transactions and one that takes numbers."""
+    setattr(resumption, "_AT_ONCE", 2)  # noqa: B010 - as a large run would
+    first = runs.listed(store, RunFilter()).items[-1]
+    tell(replays.resume(store, first.id, actor="victim").run.id)
+
+
 def sweeps(store: Store, clock: HandClock, tell: Tell) -> None:
     """A server's sweep, until it finds nothing more to do."""
     sweep = Sweep(store, clock, Duration(2 * SECOND))
@@ -100,7 +108,7 @@ def opens(store: Store, clock: HandClock, tell: Tell) -> None:
     tell("open")
 
 
-ACTIONS = {action.__name__: action for action in (submits, cancels, retries, dispatches, sweeps, opens)}
+ACTIONS = {action.__name__: action for action in (submits, cancels, retries, dispatches, resumes, sweeps, opens)}
 
 
 def child(action: str, url: str, notes: str, now: int, plan: str) -> int:

@@ -64,6 +64,7 @@ def node_wire(node: RunNode) -> dict[str, Any]:
         "needs": node.needs,
         "items": node.items,
         "items_ended": node.items_ended,
+        "items_kept": node.items_kept,
         "jobs": [job.id for job in node.jobs],
         "runs": node.runs,
         "kept": node.kept,

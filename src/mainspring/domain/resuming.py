@@ -1,7 +1,8 @@
 """Resuming: which nodes of an ended run keep their results in the next one. A pure decision.
 
 A node is kept when it succeeded, or was skipped by its condition or rule, and so are all nodes above it: what lies
-below anything that is done again has seen something that is not so any more, and is done again as well.
+below anything that is done again has seen something that is not so any more, and is done again as well. Of a map, or a
+nested workflow, that is done again for its own sake alone, parts are kept: it gets what it got before.
 """
 
 from __future__ import annotations
@@ -42,6 +43,19 @@ def kept(before: Graph, outcomes: Mapping[str, Outcome], again: str | None = Non
         if outcome is not None and outcome.good and name != again and found.issuperset(before.needs[number]):
             found.add(number)
     return {nodes[number].name for number in found}
+
+
+def partly(before: Graph, names: set[str], again: str | None = None) -> list[str]:
+    """The nodes that are done again of which parts may be good. ``names``: those that are kept."""
+    nodes = before.document.nodes
+    return [
+        node.name
+        for number, node in enumerate(nodes)
+        if node.name not in names
+        and node.name != again
+        and (node.map is not None or node.workflow is not None)
+        and all(nodes[need].name in names for need in before.needs[number])
+    ]
 
 
 def changes(before: Graph, now: Graph, names: set[str]) -> list[str]:

@@ -93,7 +93,8 @@ class RunNode(msgspec.Struct, frozen=True):
 
     ``needs``: names; ``left_at``: when it left its place; ``started_at``: when the first of its jobs began;
     ``items``: of a map, how many; ``jobs``: at most so many as were asked for; ``runs``: of a nested workflow;
-    ``kept``: the run whose result it has, where a resume kept it; ``error``: why it failed, where no job says so.
+    ``kept``: the run whose result it has, where a resume kept it; ``items_kept``: of a map that a resume does again,
+    how many have their results from older runs; ``error``: why it failed, where no job says so.
     """
 
     number: int
@@ -111,6 +112,7 @@ class RunNode(msgspec.Struct, frozen=True):
     jobs: list[NodeJob]
     runs: list[int]
     kept: RunId | None
+    items_kept: int
     error: Failure | None
 
 

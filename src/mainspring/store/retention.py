@@ -63,10 +63,16 @@ class Taken(NamedTuple):
 
 
 def forget_run(tx: Transaction, run: int, most: int) -> Taken:
-    """Take out the next rows of a run, at most so many, the run itself last."""
-    for statement in ("retention/forget_nodes", "retention/forget_run_events"):
-        taken = len(tx.rows(statement, run=run, limit=most))
+    """Take out the next rows of a run, at most so many, the run itself last.
+
+    Resumes of nested runs that were to begin in it, and never did, go before it.
+    """
+    below = tx.rows("retention/unborn_below", run=run)[0][0]
+    for statement in ("retention/forget_nodes", "retention/forget_parts", "retention/forget_run_events"):
+        taken = len(tx.rows(statement, run=below, limit=most))
         if taken:
             return Taken(taken, whole=False)
+    if below != run:
+        return Taken(len(tx.rows("retention/forget_part_of", again=below)), whole=False)
     tx.rows("retention/forget_waiting", run=run)
     return Taken(len(tx.rows("retention/forget_run", run=run)), whole=True)

@@ -104,7 +104,24 @@ def _read_by(node: Node) -> list[str]:
 
 
 def _node(row: rows.Row, jobs: list[NodeJob], nested: list[tuple[int, Instant]]) -> RunNode:
-    number, name, state, reason, at, finished, items, _, succeeded, failed, cancelled, origin, failure, text, _ = row
+    (
+        number,
+        name,
+        state,
+        reason,
+        at,
+        finished,
+        items,
+        _,
+        succeeded,
+        failed,
+        cancelled,
+        origin,
+        failure,
+        text,
+        _,
+        parts,
+    ) = row
     node = rows.decode(text, type=Node)
     begun = [*(job.started_at for job in jobs), *(created for _, created in nested)]
     return RunNode(
@@ -123,6 +140,7 @@ def _node(row: rows.Row, jobs: list[NodeJob], nested: list[tuple[int, Instant]])
         jobs=jobs,
         runs=[number for number, _ in nested],
         kept=origin,
+        items_kept=parts,
         error=rows.failure(failure),
     )
 

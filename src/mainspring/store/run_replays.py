@@ -9,18 +9,45 @@ from mainspring.domain.ids import RunId
 from mainspring.domain.joins import NodeState, Reason
 from mainspring.domain.resuming import Outcome
 from mainspring.domain.run import CodeChange
-from mainspring.store.run_questions import Standing
 from mainspring.store.runs import Key
 from mainspring.store.transaction import Transaction
 
-__all__ = ["CodeChange", "Keep", "Standing", "code_changes", "keep", "kept", "kept_of", "outcomes"]
-
 
 class Keep(NamedTuple):
-    """A node that keeps its result: its number in the new run, and in the old one."""
+    """A node of a new run that keeps the result of one of an old run."""
 
+    run: RunId
     number: int
+    old: RunId
     before: int
+
+
+class Part(NamedTuple):
+    """What need not be done again of a node that is.
+
+    ``item``: of a map; NO_ITEM: the node itself. ``source``: the job or nested run, of the run ``origin``, that has its
+    result; with ``again`` a nested run that goes on as the run of that number, of a ``version``, with ``kept`` nodes.
+    """
+
+    run: RunId
+    number: int
+    item: int
+    source: int
+    origin: RunId
+    again: RunId | None = None
+    version: int | None = None
+    kept: int | None = None
+
+
+NO_ITEM = -1
+
+
+class Taken(NamedTuple):
+    """Something of an older run: a job or nested run (of which item of a map), and the run that it is of."""
+
+    item: int
+    source: int
+    origin: RunId
 
 
 class Kept(NamedTuple):
@@ -39,9 +66,37 @@ def outcomes(tx: Transaction, run: RunId) -> dict[str, Outcome]:
     }
 
 
-def keep(tx: Transaction, run: RunId, old: RunId, keeps: Sequence[Keep]) -> None:
-    """These nodes of a new run have the results of an old one, or of the run that it had them from."""
-    tx.many("node/keep", [(run, one.number, old, one.before) for one in keeps])
+def keep(tx: Transaction, rows: Sequence[Keep | Part]) -> None:
+    """These nodes, and parts of nodes, of new runs have results of old ones, or of those that these had them from."""
+    keeps = [one for one in rows if isinstance(one, Keep)]
+    parts = [one for one in rows if isinstance(one, Part)]
+    if keeps:
+        tx.many("node/keep", keeps)
+    if parts:
+        tx.many("node/add_parts", parts)
+
+
+def good_items(tx: Transaction, run: RunId, number: int) -> list[Taken]:
+    """Items of a map that have succeeded."""
+    return [Taken(*row) for row in tx.rows("node/good_items", run=run, number=number)]
+
+
+def open_runs(tx: Transaction, run: RunId, number: int) -> list[Taken]:
+    """Nested runs of a node that ended without success, or could not begin to go on."""
+    return [Taken(*row) for row in tx.rows("node/open_runs", run=run, number=number)]
+
+
+def parts(tx: Transaction, key: Key, first: int = NO_ITEM, last: int = NO_ITEM) -> dict[int, Part]:
+    """What need not be done again of a node, by item, from the first to the last."""
+    run, number = key
+    return {
+        row[0]: Part(run, number, *row) for row in tx.rows("node/parts", run=run, number=number, first=first, last=last)
+    }
+
+
+def take_unborn(tx: Transaction, run: RunId) -> bool:
+    """What was stored of a run before it begins is its own now; False where it is being cleared away."""
+    return bool(tx.rows("errand/take_unborn", run=run))
 
 
 def kept_of(tx: Transaction, run: RunId, after: int, limit: int) -> list[Kept]:

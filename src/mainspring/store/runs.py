@@ -202,6 +202,11 @@ def end(tx: Transaction, run: RunId, state: RunState, result: str | None) -> boo
     return bool(tx.rows("run/end", run=run, state=state.value, result=result))
 
 
+def there(tx: Transaction, run: RunId) -> bool:
+    """Whether a run has begun, and is not forgotten."""
+    return tx.row("run/where", run=run) is not None
+
+
 class Stopped(NamedTuple):
     """A run that has just been told to stop. ``parallel``: the most nodes of it that may be active."""
 
@@ -299,6 +304,13 @@ def results(tx: Transaction, keys: Sequence[Key]) -> dict[Key, Result]:
         one = told.setdefault((run, number), Result(NodeState(state), items, []))
         if job_state is not None:
             one.found.append((item, text))
+    parted = [
+        key
+        for key, one in told.items()
+        if one.state is NodeState.SUCCEEDED and one.items is not None and len(one.found) < one.items
+    ]
+    for run, number, item, text in tx.many("node/part_results", parted) if parted else ():
+        told[run, number].found.append((item, text))
     return told
 
 

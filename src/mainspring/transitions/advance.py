@@ -12,7 +12,7 @@ a run never ends while something of it runs, and a stop has reached everything o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mainspring.domain.attempt import Failure
 from mainspring.domain.conditions import holds, parse
@@ -36,6 +36,7 @@ from mainspring.domain.node_states import NodeCause, cause_of
 from mainspring.domain.workflow import Node, OnFailure
 from mainspring.errors import MainspringError
 from mainspring.store import rows, run_replays, runs
+from mainspring.store.run_replays import Part
 from mainspring.store.runs import Errand, Gone, Happened, Held, Items, Key, Spec
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.concluded import conclude
@@ -69,6 +70,13 @@ class Advanced(NamedTuple):
     more: bool = False
 
 
+class Chosen(NamedTuple):
+    """Items of a map that begin, and what older runs have done of them, by number."""
+
+    items: list[Item]
+    parts: dict[int, Part]
+
+
 NOWHERE = Advanced()
 
 
@@ -98,7 +106,7 @@ class Wave:
         self._nesting = Nesting(tx, actor)
         self._lined: list[Key] = []
         self._roomy: set[RunId] = set()
-        self._refused: dict[Key, int] = {}
+        self._over: dict[Key, list[int]] = {}
         self._room = BUDGET
         self._jobs = 0
 
@@ -219,9 +227,9 @@ class Wave:
         """Go on until nothing is left, or the budget is spent; then write what is left to do."""
         if not self._told:
             self._hold()
-        while self._refused or (self._told and self._room > 0):
-            if self._refused:
-                self._count_refused()
+        while self._over or (self._told and self._room > 0):
+            if self._over:
+                self._count_over()
                 continue
             told, self._told = self._told, []
             self._round(told)
@@ -234,11 +242,11 @@ class Wave:
         runs.note(self._tx, self._events, self._actor)
         return Advanced(self._jobs, bool(self._errands))
 
-    def _count_refused(self) -> None:
-        """Items that could not go have ended."""
+    def _count_over(self) -> None:
+        """Items that an older run has done, and those that could not go, have ended."""
         self._flush()
-        refused, self._refused = self._refused, {}
-        self.counted(runs.count_items(self._tx, [(0, n, 0, *key) for key, n in sorted(refused.items())]))
+        over, self._over = self._over, {}
+        self.counted(runs.count_items(self._tx, [(good, bad, 0, *key) for key, (good, bad) in sorted(over.items())]))
 
     def _flush(self) -> None:
         left, self._left = self._left, []
@@ -325,8 +333,10 @@ class Wave:
     def _begin_nested(self) -> None:
         """Nested runs begin as any run does."""
         begun = self._nesting.write()
-        self._wanted |= set(begun)
-        for run in begun:
+        self._wanted |= begun.keys()
+        for run, birth in begun.items():
+            if birth.kept:
+                self.tell_kept(run, 0)
             self.tell(run, 0, Weight.SUCCEEDED)
 
     def _sources(self, going: list[Going]) -> Sources:
@@ -356,7 +366,8 @@ class Wave:
             if node.workflow is None:
                 self._firing.task(run, number, node, one.inputs)
             else:
-                self._nesting.run(one.key, node, sources.values(run, wants or Wants()))
+                part = self._parts(one.key).get(run_replays.NO_ITEM)
+                self._nesting.run(one.key, node, sources.values(run, wants or Wants()), part=part)
                 self._note(run, number, NodeState.WAITING, NodeState.ACTIVE)
             self._active(one.key)
             self._room -= 1
@@ -373,13 +384,10 @@ class Wave:
             self._leave(one.key, NodeState.SUCCEEDED)
             self._left[-1] = self._left[-1]._replace(items=0, begun=0)  # its result is an empty list, not nothing
             return
-        window = min(len(items), one.node.parallel or len(items))
-        most = min(window, max(1, self._room))
-        failure = self._items(one, sources, [Item(i, items[i]) for i in range(most)])
-        self._active(one.key, len(items), most, failure)
+        chosen = self._choose(one.key, items, 0, one.node.parallel or len(items))
+        failure = self._items(one, sources, chosen)
+        self._active(one.key, len(items), len(chosen.items), failure)
         self._note(*one.key, NodeState.WAITING, NodeState.ACTIVE)
-        if most < window:
-            self._errands.append(Errand(one.key[0], "map", one.key[1], self._tx.now))
 
     def begin_items(self, maps: Sequence[Items]) -> None:
         """Let the next items of maps go, as far as there is room for them."""
@@ -389,34 +397,54 @@ class Wave:
         for one in maps:
             key = (one.run, one.number)
             node = going[key].node
-            window = min(one.items, one.ended + (node.parallel or one.items))
-            upto = min(window, one.begun + max(1, self._room))
-            if upto <= one.begun:
-                continue
             items = items_of(node, sources, one.run, at_once(going[key]))
-            failure = self._items(going[key], sources, [Item(i, items[i]) for i in range(one.begun, upto)])
-            runs.begin_items(self._tx, *key, upto, failure)
-            if upto < window:
-                self._errands.append(Errand(one.run, "map", one.number, self._tx.now))
+            chosen = self._choose(key, items, one.begun, (node.parallel or one.items) - (one.begun - one.ended))
+            if chosen.items:
+                failure = self._items(going[key], sources, chosen)
+                runs.begin_items(self._tx, *key, one.begun + len(chosen.items), failure)
         self._begin_nested()
 
-    def _items(self, one: Going, sources: Sources, chosen: list[Item]) -> str | None:
+    def _parts(self, key: Key, first: int = run_replays.NO_ITEM, last: int = run_replays.NO_ITEM) -> dict[int, Part]:
+        """What an older run has done of a node, where this run resumes one."""
+        resumed = self._held[key[0]].kept is not None
+        return run_replays.parts(self._tx, key, first, last) if resumed else {}
+
+    def _choose(self, key: Key, items: list[Any], begun: int, most: int) -> Chosen:
+        """The next items of a map: at most so many, not counting those that an older run has done."""
+        last = min(len(items), begun + max(1, self._room))
+        parts = self._parts(key, begun, last - 1)
+        chosen: list[Item] = []
+        for number in range(begun, last):
+            most -= not _is_done(parts.get(number))
+            if most < 0:
+                return Chosen(chosen, parts)
+            chosen.append(Item(number, items[number]))
+        if last < len(items):
+            self._errands.append(Errand(key[0], "map", key[1], self._tx.now))
+        return Chosen(chosen, parts)
+
+    def _items(self, one: Going, sources: Sources, chosen: Chosen) -> str | None:
         """Let some items of a map go. One that can't counts as failed; why the first of them can't is answered."""
-        self._room -= len(chosen)
+        self._room -= len(chosen.items)
         refused: list[Failure] = []
+        good = 0
         values = sources.values(one.key[0], at_once(one) or Wants())
-        for item in chosen:
+        for item in chosen.items:
+            part = chosen.parts.get(item.number)
             try:
-                if one.node.workflow is None:
+                if _is_done(part):
+                    good += 1
+                elif one.node.workflow is None:
                     self._firing.item(one.key, one.node, one.inputs, item)
                 else:
-                    self._nesting.run(one.key, one.node, values, item)
+                    self._nesting.run(one.key, one.node, values, item, part)
             except Refused as error:
                 refused.append(error.failure)
-        if not refused:
-            return None
-        self._refused[one.key] = self._refused.get(one.key, 0) + len(refused)
-        return rows.text(refused[0])
+        if good or refused:
+            over = self._over.setdefault(one.key, [0, 0])
+            over[0] += good
+            over[1] += len(refused)
+        return rows.text(refused[0]) if refused else None
 
     # --- the end ----------------------------------------------------------------------------------------------
 
@@ -434,6 +462,11 @@ class Wave:
             self._errands.append(Errand(run, "over", 0, self._tx.now))
         cause = {RunState.SUCCEEDED: NodeCause.SUCCEED, RunState.FAILED: NodeCause.FAIL}.get(state, NodeCause.CANCEL)
         self._events.append(Happened(cause, RunState.RUNNING, state, run))
+
+
+def _is_done(part: Part | None) -> bool:
+    """Whether an older run has the result."""
+    return part is not None and part.again is None
 
 
 def _weight(state: NodeState, reason: Reason | None = None) -> Weight:

@@ -8,6 +8,7 @@ from mainspring.domain.attempt import Failure
 from mainspring.domain.ids import RunId
 from mainspring.domain.joins import NodeState, RunState, Stop, Weight
 from mainspring.store import rows, runs
+from mainspring.store.retention import forget_run
 from mainspring.store.runs import Errand, Nested
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.advance import End, Wave, advance
@@ -16,6 +17,12 @@ from mainspring.transitions.stopping import halt, stop
 MOST = 20
 """Errands that are looked at in one turn."""
 
+
+CLEARING = "clearing"
+"""What is said of a run that never began, once some of it is gone."""
+
+_BITE = 100
+"""Rows of it that go at once."""
 
 _NODE_STATE = {
     RunState.SUCCEEDED: NodeState.SUCCEEDED,
@@ -51,12 +58,22 @@ def run_errands(tx: Transaction, actor: str) -> Did:
         return Did(1, more=True)  # nested runs are told to stop, or there is more of it
     for other in same:
         runs.drop_errand(tx, other)
+    if due[0].kind == "unborn":
+        for other in same:
+            _clear_unborn(tx, other)
+        return Did(len(same), more=True)
     if due[0].kind == "over":
         return Did(len(same), more=_tell_above(tx, [other.run for other in same], actor) or len(due) > len(same))
     wave = Wave(tx, actor, {other.run for other in same})
     for other in same:
         _take_up(wave, other)
     return Did(len(same), more=wave.run().more or len(due) > len(same))
+
+
+def _clear_unborn(tx: Transaction, one: Errand) -> None:
+    """Take out the next of what was stored of a run that never began. The errand that is left says so."""
+    if not runs.there(tx, one.run) and not forget_run(tx, one.run, _BITE).whole:
+        runs.put_errands(tx, [Errand(one.run, "unborn", 0, tx.now, 0, CLEARING)])
 
 
 def _take_up(wave: Wave, one: Errand) -> None:

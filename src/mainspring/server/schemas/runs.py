@@ -97,6 +97,7 @@ SCHEMAS = {
             "needs": listed(text("extract")),
             "items": maybe(whole(12)),
             "items_ended": whole(0),
+            "items_kept": whole(0),
             "jobs": listed(whole(10482)),
             "runs": listed(whole(378)),
             "kept": maybe(whole(370)),

@@ -1,5 +1,10 @@
--- Rows that belong to no run. Nodes that a resume keeps are stored before their run is.
-select 'node', run from node where origin is null and not exists (select 1 from run where run.id = node.run)
+-- Rows that belong to no run. What a resume keeps is stored before its run is; what takes it away again is an errand.
+select 'node', run from node where not exists (select 1 from run where run.id = node.run)
+  and not exists (select 1 from errand where errand.run = node.run and errand.kind = 'unborn')
+  and not exists (select 1 from node_part where node_part.again = node.run)
+union select 'node_part', run from node_part where not exists (select 1 from run where run.id = node_part.run)
+  and not exists (select 1 from errand where errand.run = node_part.run and errand.kind = 'unborn')
+  and not exists (select 1 from node_part as above where above.again = node_part.run)
 union select 'node_waiting', run from node_waiting where not exists (select 1 from run where run.id = node_waiting.run)
 union select 'node_lined', run from node_lined where not exists (select 1 from run where run.id = node_lined.run)
-union select 'errand', run from errand where not exists (select 1 from run where run.id = errand.run)
+union select 'errand', run from errand where kind <> 'unborn' and not exists (select 1 from run where run.id = errand.run)

@@ -4,6 +4,7 @@
 select run.id, run.finished < :before
   and (select 1 from run as above where above.id = run.parent_run) is null
   and (select 1 from node where node.origin = run.id limit 1) is null
+  and (select 1 from node_part where node_part.origin = run.id limit 1) is null
   and (select 1 from run as replay where replay.replay_of = run.id and replay.state is null limit 1) is null
   and (select 1 from job where job.id = run.parent_job and job.state is null) is null
   and run.id <> coalesce((select event.run from event order by seq desc limit 1), 0) as may_go

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from mainspring.clock import SECOND, Duration, Instant, duration_text
 from mainspring.domain.plan import Ready
+from mainspring.domain.recurrence import Recurrence
 
 ON_TIME = Duration(10 * SECOND)
 """A tick that is decided within this time has not been missed, whatever is said of catching up."""
@@ -33,7 +35,7 @@ class Due(NamedTuple):
 
 def due(found: Ready, nominal: Instant, now: Instant, *, most: int = MOST_AT_ONCE) -> Due:
     """The ticks from ``nominal`` up to now: those that are to fire one by one, the others in rows of one kind."""
-    seen, following = [nominal], found.rule.next_after(nominal)
+    seen, following = [nominal], _behind(found.rule, nominal)
     while following is not None and following <= now and len(seen) < most:
         seen.append(following)
         following = found.rule.next_after(following)
@@ -49,6 +51,12 @@ def due(found: Ready, nominal: Instant, now: Instant, *, most: int = MOST_AT_ONC
     return Due(
         _rows([(tick, _why(found, tick, now, last=index >= first)) for index, tick in enumerate(seen)]), following
     )
+
+
+@lru_cache(maxsize=1_000)
+def _behind(rule: Recurrence, tick: Instant) -> Instant | None:
+    """The tick behind this one: found once for all schedules of one rule, which come in the same look."""
+    return rule.next_after(tick)
 
 
 def _wanted(found: Ready) -> int:

@@ -197,10 +197,26 @@ def _check_target(plan: Plan) -> None:
 
 def ready(plan: Plan, made: Instant) -> Ready:
     """A plan with its texts read. ``made``: since when an interval without a start counts. Raises InvalidInput."""
-    from mainspring.domain import recurrence  # not for programs that only submit
-
-    rule = recurrence.read(plan.recurrence).anchored(Instant(made - made % SECOND))
+    rule = _read(plan.recurrence).anchored(Instant(made - made % SECOND))
     return Ready(plan, rule, _length(plan.window, "window"), _length(plan.jitter, "jitter"))
+
+
+def _read(document: dict[str, Any]) -> Recurrence:
+    """The rule of a document, read once for all schedules that have the same."""
+    try:
+        text = msgspec.json.encode(document)
+    except (TypeError, ValueError):  # what is no JSON
+        from mainspring.domain.recurrence import read
+
+        return read(document)
+    return _read_text(text)
+
+
+@lru_cache(maxsize=2_000)
+def _read_text(document: bytes) -> Recurrence:
+    from mainspring.domain.recurrence import read  # not for programs that only submit
+
+    return read(msgspec.json.decode(document))
 
 
 @lru_cache(maxsize=20_000)

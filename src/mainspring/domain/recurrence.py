@@ -28,6 +28,10 @@ class Recurrence(Protocol):
         """The zone in which people read its ticks."""
         ...
 
+    def __hash__(self) -> int:
+        """Equal ones have the same."""
+        ...
+
     def next_after(self, moment: Instant) -> Instant | None:
         """The first tick strictly after this instant, or None when there is none any more."""
         ...

@@ -42,6 +42,8 @@ class Tally(NamedTuple):
 def tally(seen: Seen) -> Tally:
     """Note how what earlier ticks made has ended. One that was cancelled, or is not kept any more, says nothing."""
     succeeded, failures = seen.kept.last_succeeded, seen.kept.failures
+    if not seen.flights:
+        return Tally((), (), succeeded, failures)
     ended = tuple(flight for flight in seen.flights if flight.over)
     for flight in ended:
         if flight.state is State.SUCCEEDED:
@@ -58,6 +60,7 @@ class Deciding:
 
     def __init__(self, seen: Seen, prepared: Prepared | PreparedRun | str, now: Instant, actor: str) -> None:
         self._seen = seen
+        self._zone = seen.ready.rule.place.name
         self._plan = seen.ready.plan
         self._prepared = prepared
         self._now = now
@@ -92,14 +95,14 @@ class Deciding:
     def take(self, spans: Sequence[Span]) -> None:
         """Regular ticks that are due."""
         halt = self._halt()
+        last = max((index for index, span in enumerate(spans) if span.why is None), default=-1)
         for index, span in enumerate(spans):
             if halt is not None:
                 self._add(span, Outcome.SKIPPED, halt)
             elif span.why is not None:
                 self._add(span, Outcome.MISSED, span.why)
             else:
-                more = any(later.why is None for later in spans[index + 1 :])
-                self._take_one(span, followed=more)
+                self._take_one(span, followed=index < last)
 
     @property
     def spent(self) -> bool:
@@ -158,7 +161,7 @@ class Deciding:
             record.nominal,
             self._last_fired,
             self._tally.last_succeeded,
-            self._seen.ready.rule.place.name,
+            self._zone,
         )
         self._firings.append(Firing(record, prepared, by, due))
         self._last_fired = max(record.nominal, self._last_fired or record.nominal)

@@ -67,10 +67,12 @@ def fire(tx: Transaction, decided: Sequence[Decided], actor: str) -> int:
     begun = {firing.record.key for firing in firings if isinstance(firing.what, PreparedRun)}
 
     def numbered(record: Record) -> Record:
-        number = made.get(record.key)
+        key = record.key
+        number = made.get(key)
         if number is None:
             return record
-        return record._replace(run=RunId(number)) if record.key in begun else record._replace(job=number)
+        job, run = (None, RunId(number)) if key in begun else (number, None)
+        return Record(*record[:7], job, run, *record[9:])
 
     first = ticks.insert(tx, [numbered(one.new[0]) for one in decided if one.new])
     mine = [one for one in decided if not one.new or one.new[0].key in first]
@@ -80,11 +82,11 @@ def fire(tx: Transaction, decided: Sequence[Decided], actor: str) -> int:
     settled = [numbered(record) for one in mine for record in one.settled]
     if settled and len(ticks.settle(tx, settled)) < len(settled):
         raise Stale
-    mine_to_fire = [firing for one in mine for firing in one.firings]
-    _bear(tx, [firing for firing in mine_to_fire if isinstance(firing.what, Prepared)], made, actor)
-    _begin(tx, [firing for firing in mine_to_fire if isinstance(firing.what, PreparedRun)], made, actor)
+    mine_to_fire = [(firing, made[firing.record.key]) for one in mine for firing in one.firings]
+    _bear(tx, [one for one in mine_to_fire if isinstance(one[0].what, Prepared)], actor)
+    _begin(tx, [one for one in mine_to_fire if isinstance(one[0].what, PreparedRun)], actor)
     if mine_to_fire:
-        schedules.take_off(tx, [(made[firing.record.key], *firing.record.key) for firing in mine_to_fire])
+        schedules.take_off(tx, [(number, *firing.record.key) for firing, number in mine_to_fire])
     _go_on(tx, mine)
     for one in mine:
         for flight in one.cancels:
@@ -101,31 +103,32 @@ def _make_room(tx: Transaction, flight: Flight, actor: str) -> None:
         cancel_tree(tx, flight.job, actor)
 
 
-def _bear(tx: Transaction, firings: Sequence[Firing], made: dict[ticks.Key, JobId], actor: str) -> None:
+def _bear(tx: Transaction, firings: Sequence[tuple[Firing, JobId]], actor: str) -> None:
     """The jobs of these ticks."""
     if not firings:
         return
     grounds: dict[Ground, tuple[LaneId, int]] = {}
     births = []
-    for firing in firings:
+    now = tx.now
+    for firing, _ in firings:
         one = firing.what
         assert isinstance(one, Prepared), "runs begin elsewhere"  # noqa: S101 - for the type checker
-        if one.ground not in grounds:
+        found = grounds.get(one.ground)
+        if found is None:
             declaration, lane, policy = catalog.ground(tx, one.ground)
             if declaration != one.declaration:
                 raise Stale  # the task was declared anew
-            grounds[one.ground] = lane, policy
-        born = birth(tx, one, None, *grounds[one.ground])._replace(tick=rows.text(firing.by))
-        births.append(born if firing.due is None else born._replace(due=min(firing.due, tx.now)))
-    ids = [made[firing.record.key] for firing in firings]
-    jobs.insert(tx, births, actor, ids)
+            found = grounds[one.ground] = lane, policy
+        due = None if firing.due is None else min(firing.due, now)
+        births.append(birth(tx, one, None, *found, due=due, tick=rows.text(firing.by)))
+    jobs.insert(tx, births, actor, [number for _, number in firings])
 
 
-def _begin(tx: Transaction, firings: Sequence[Firing], made: dict[ticks.Key, JobId], actor: str) -> None:
+def _begin(tx: Transaction, firings: Sequence[tuple[Firing, JobId]], actor: str) -> None:
     """The runs of these ticks."""
     begun = [
-        (RunId(made[firing.record.key]), firing.what.born(tx.now)._replace(tick=rows.text(firing.by)))
-        for firing in firings
+        (RunId(number), firing.what.born(tx.now)._replace(tick=rows.text(firing.by)))
+        for firing, number in firings
         if isinstance(firing.what, PreparedRun)
     ]
     if begun:

@@ -216,14 +216,25 @@ def _tags(tags: dict[str, str]) -> str | None:
     return checked_json(tags, "tags").decode()
 
 
-def birth(tx: Transaction, one: Prepared, parent: JobId | None, lane: LaneId, policy: int) -> Birth:
-    """What is written of a checked request."""
+def birth(  # noqa: PLR0913 - a row
+    tx: Transaction,
+    one: Prepared,
+    parent: JobId | None,
+    lane: LaneId,
+    policy: int,
+    *,
+    due: Instant | None = None,
+    tick: str | None = None,
+) -> Birth:
+    """What is written of a checked request. ``due``: instead of what was asked for; ``tick``: that makes it."""
+    if due is None:
+        due = one.run_at if one.run_at is not None else Instant(tx.now + one.delay)
     return Birth(
         task=one.ground.task,
         lane=lane,
         priority=one.priority,
         policy=policy,
-        due=one.run_at if one.run_at is not None else Instant(tx.now + one.delay),
+        due=due,
         expires=None if one.expires is None else Instant(tx.now + one.expires),
         parent=parent,
         replay_of=None,
@@ -231,4 +242,5 @@ def birth(tx: Transaction, one: Prepared, parent: JobId | None, lane: LaneId, po
         meta=one.meta,
         params=one.params,
         hold=one.hold,
+        tick=tick,
     )

@@ -22,7 +22,8 @@ from mainspring.store import Store, Transaction
 from mainspring.store.postgres import PostgresEngine
 from mainspring.store.sqlite import SqliteEngine, SqliteTransaction
 from mainspring.store.statements import formatted, statement
-from tests import pooler, postgres
+from mainspring.testing.image import fresh_store
+from tests import blank, pooler, postgres
 
 Dump = dict[str, list[tuple[Any, ...]]]
 """Every row of every table."""
@@ -120,6 +121,7 @@ class SqliteBench(Bench):
     address = "sqlite:///{}/m.db"
 
     def open(self) -> Store:
+        blank.lay(self.place / "m.db")
         store = Store.open(self.url, clock=self.clock, chance=self.chance, inline=self.inline)
         self._opened.append(store)
         return store
@@ -161,6 +163,11 @@ class MemoryBench(SqliteBench):
     name = "memory"
     lasting = False
     address = "sqlite://:memory:"
+
+    def open(self) -> Store:
+        store = fresh_store(self.clock, self.chance)
+        self._opened.append(store)
+        return store
 
 
 def asked(store: Store, text: str) -> list[tuple[Any, ...]]:

@@ -224,7 +224,7 @@ def test_a_disk_that_is_full_from_the_start_is_told_too(tmp_path: Path) -> None:
     with mounted(place, "rw", "64k") as works:
         if works:
             with pytest.raises(StoreBusy, match="full"):
-                SqliteBench(place).open()
+                Store.open(f"sqlite:///{place}/m.db")
 
 
 # --- forks ------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from mainspring import Mainspring
 from mainspring.client.direct import DirectClient
 from mainspring.sdk.connection import use_client
 from mainspring.store import Store
+from tests import blank
 from tests.domain.working import Working
 from tests.house.docs import blocks
 
@@ -28,7 +29,7 @@ def test_a_guide_runs_from_top_to_bottom(name: str, tmp_path: Path, monkeypatch:
     page = GUIDES / name
     module = types.ModuleType("guide")
     monkeypatch.setitem(sys.modules, "guide", module)  # dataclasses look their module up
-    store = Store.open(f"sqlite:///{tmp_path}/main.db")
+    store = Store.open(blank.lay(tmp_path / "main.db"))
     client = DirectClient(store)
     ran = 0
     with use_client(client), ExitStack() as stack:

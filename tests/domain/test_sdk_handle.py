@@ -36,6 +36,7 @@ from mainspring.errors import (
 )
 from mainspring.sdk.connection import use_client
 from mainspring.store import Store
+from tests import blank
 from tests.domain.working import Working
 
 app = Mainspring("shop")
@@ -83,7 +84,7 @@ def lying() -> int:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store.open(f"sqlite:///{tmp_path}/main.db")
+    store = Store.open(blank.lay(tmp_path / "main.db"))
     client = DirectClient(store)
     with use_client(client):
         yield store

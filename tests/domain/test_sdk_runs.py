@@ -15,6 +15,7 @@ from mainspring.domain.workflow import content_hash
 from mainspring.errors import InvalidInput, InvalidParameters, RunNotSucceeded, UnknownWorkflow
 from mainspring.sdk.connection import use_client
 from mainspring.store import Store
+from tests import blank
 from tests.domain.working import Working
 
 
@@ -48,7 +49,7 @@ def shop() -> Mainspring:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return Store.open(f"sqlite:///{tmp_path}/main.db")
+    return Store.open(blank.lay(tmp_path / "main.db"))
 
 
 @pytest.fixture

@@ -36,6 +36,10 @@ class Upgraded(NamedTuple):
     backup: str = ""
 
 
+_fresh: dict[str, bytes] = {}
+"""New databases in memory by their kind: the second of a process is a copy of the first, not migrated again."""
+
+
 def upgrade(engine: SqliteEngine, kind: str, *, binary: str, steps: Sequence[Step] = ()) -> Upgraded:
     """Bring the tables to this version. Raises SchemaTooNew when they were made by a newer, incompatible one.
 
@@ -50,7 +54,12 @@ def upgrade(engine: SqliteEngine, kind: str, *, binary: str, steps: Sequence[Ste
         if version and not engine.memory:
             backup = _save(engine, version)
         with translated(engine.path):
-            made = _apply(engine, [step for step in steps if step[0] > version], binary)
+            if engine.memory and kind in _fresh:
+                engine.raw.deserialize("main", _fresh[kind])
+            else:
+                made = _apply(engine, [step for step in steps if step[0] > version], binary)
+            if engine.memory:
+                _fresh[kind] = engine.raw.serialize("main")
     _forget_statistics(engine)
     return Upgraded(engine.path, version, made, backup)
 

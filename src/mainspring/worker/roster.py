@@ -5,6 +5,7 @@ Decisions only: it starts and ends no process, and it knows nothing of jobs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import msgspec
@@ -81,8 +82,12 @@ class Roster:
         return min((self._not_before[lodging] for lodging in self._missing()), default=None)
 
     def _missing(self) -> dict[Lodging, int]:
-        missing = {lodging: wanted - self._standing(lodging) for lodging, wanted in self._wanted.items()}
-        return {lodging: count for lodging, count in missing.items() if count > 0}
+        standing = Counter(one.lodging for one in self._entries.values() if not one.leaving)
+        return {
+            lodging: wanted - standing[lodging]
+            for lodging, wanted in self._wanted.items()
+            if wanted > standing[lodging]
+        }
 
     def _standing(self, lodging: Lodging) -> int:
         return sum(one.lodging is lodging and not one.leaving for one in self._entries.values())

@@ -8,7 +8,7 @@ API = "/api/v1"
 
 
 class Mutation(NamedTuple):
-    """A request that changes something; ``{job}``, ``{run}``, ``{worker}`` and ``{edit}`` are filled in."""
+    """A request that changes something. ``{job}``, ``{run}``, ``{worker}``, ``{edit}``, ``{delivery}`` are put in."""
 
     path: str
     body: dict[str, Any] | None = None
@@ -16,6 +16,7 @@ class Mutation(NamedTuple):
 
 _NODE = {"name": "A", "task": "echo"}
 _SCHEDULE = f"{API}/schedules/pulse"
+_HOOK = f"{API}/webhooks/hook"
 _RANGE = {"from": "2026-01-01T00:00:00Z", "to": "2026-01-01T02:00:00Z"}
 
 TRAIL: dict[str, Mutation] = {
@@ -42,6 +43,14 @@ TRAIL: dict[str, Mutation] = {
     "DELETE /api/v1/schedules/{name}": Mutation(_SCHEDULE),
     "POST /api/v1/tokens": Mutation(f"{API}/tokens", {"name": "spare", "role": "viewer"}),
     "DELETE /api/v1/tokens/{id}": Mutation(f"{API}/tokens/spare"),
+    "POST /api/v1/webhooks": Mutation(f"{API}/webhooks", {"name": "hook", "url": "http://127.0.0.1:1/", "topic": "x"}),
+    "PATCH /api/v1/webhooks/{name}": Mutation(_HOOK, {"url": "http://127.0.0.1:1/more"}),
+    "POST /api/v1/webhooks/{name}/secret": Mutation(f"{_HOOK}/secret"),
+    "POST /api/v1/webhooks/{name}/pause": Mutation(f"{_HOOK}/pause", {"reason": "moving"}),
+    "POST /api/v1/webhooks/{name}/resume": Mutation(f"{_HOOK}/resume"),
+    "POST /api/v1/webhooks/{name}/test": Mutation(f"{_HOOK}/test"),
+    "POST /api/v1/webhooks/{name}/deliveries/{id}/redeliver": Mutation(f"{_HOOK}/deliveries/{{delivery}}/redeliver"),
+    "DELETE /api/v1/webhooks/{name}": Mutation(_HOOK),
     "POST /api/v1/users": Mutation(
         f"{API}/users", {"name": "eve", "password": "correct horse battery", "role": "viewer"}
     ),

@@ -17,9 +17,10 @@ from mainspring.server.exchange import TAKES_BODY, Reach
 from mainspring.server.operation import STREAM
 from mainspring.store import Store
 from tests.api import mutations
-from tests.api.serving import API, HandWorker, Serving
+from tests.api.serving import API, HandWorker, Serving, eventually
 from tests.house.openapi_file import entries
 
+_INSIDE = ("--webhook-network", "127.0.0.1/32")
 WORDS = "correct horse battery"
 
 PUBLIC = {"GET /healthz", "GET /readyz", "POST /api/v1/login"}
@@ -37,7 +38,9 @@ def needed(method: str, path: str) -> Role | None:
         return None
     if path.removeprefix(f"{API}/").partition("/")[0] in ADMIN or name in SETTINGS:
         return Role.ADMIN
-    if name in OPERATOR:
+    if (path.startswith(f"{API}/webhooks") and method != "GET" and path.count("/") <= 4) or name.endswith("/secret"):
+        return Role.ADMIN
+    if name in OPERATOR or path.startswith(f"{API}/webhooks"):
         return Role.OPERATOR
     return Role.VIEWER if method == "GET" or name in VIEWER else Role.OPERATOR
 
@@ -71,7 +74,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with_token = connect(f"sqlite:///{directory}/main.db")
     with_token.create_token("first", Role.ADMIN)
     with_token.close()
-    serving = Serving(directory, options=("--auth", "token")).wait_until_up()
+    serving = Serving(directory, options=("--auth", "token", *_INSIDE)).wait_until_up()
     one = House(serving)
     yield one
     one.boss.close()
@@ -210,6 +213,9 @@ def test_every_route_that_changes_something_leaves_who_did_it(house: House, hand
             headers = cookie | {"X-CSRF-Token": csrf}
         lines = [one for one in house.ask("GET", f"{API}/audit").json()["items"] if one["seq"] > before]
         assert [one["actor"] for one in lines] in (["t-admin@127.0.0.1"], ["eve@127.0.0.1"]), name
+        if name.endswith("/test"):
+            filled["delivery"] = answer.json()["id"]
+            eventually(lambda: house.boss.deliveries("hook").items[0].ended_at)
         filled["edit"] = filled.get("edit") or (lines[0]["seq"] if "queues" in name else 0)
 
 

@@ -89,8 +89,10 @@ PLANS: dict[str, tuple[str, ...]] = {
 """What must stand in the plan of each hot statement."""
 
 _LOOKS = ("worker/beat_and_poll", "worker/poll", "worker/sweep_look", "sight/all")
-MAY_SCAN = dict.fromkeys(_LOOKS, frozenset({"lease"}))
-"""Leases are looked through for those that end soon: as many as jobs run; an index would cost each renewal."""
+_FEW = {"webhook/all": {"webhook"}, "webhook/waiting": {"webhook"}, "sight/all": {"lease", "webhook"}}
+MAY_SCAN = dict.fromkeys(_LOOKS, frozenset({"lease"})) | _FEW
+"""Leases are looked through for those that end soon: as many as jobs run; an index would cost each renewal. There are a
+hundred webhooks at most."""
 
 
 def scanned(plan: list[str]) -> set[str]:

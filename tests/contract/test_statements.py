@@ -263,6 +263,7 @@ def a_whole_life(story: Story) -> None:
     read.happenings(store, after=0, limit=5)
     lives_in_numbers(story)
     lives_with_topics(story)
+    lives_with_webhooks(story)
     read.last_event(store)
     read.tasks(store)
     read.all_workers(store)
@@ -319,6 +320,31 @@ def lives_with_topics(story: Story) -> None:
     topics.messages(story.store, "t", after=0, limit=5)
     topics.listed(story.store)
     topics.unsubscribe(story.store, "s", actor="ann")
+
+
+def lives_with_webhooks(story: Story) -> None:
+    """A webhook that is made, changed, told, paused, resumed and removed."""
+    from mainspring.client.webhook_wire import news_of_test
+    from mainspring.control import webhooks
+    from mainspring.domain.webhook import WebhookChange, WebhookWanted
+    from tests.contract.test_webhooks import Serving
+
+    store = story.store
+    webhooks.create(store, WebhookWanted("w", "https://example.com/"), inside=(), actor="ann")
+    webhooks.change(store, "w", WebhookChange(kinds=("queued",)), inside=(), actor="ann")
+    webhooks.renew_secret(store, "w", actor="ann")
+    delivery = webhooks.test(store, "w", news_of_test("w", story.clock.now()), actor="ann")
+    story.submit()
+    server = Serving(story)
+    server.turn()
+    while server.hand.carried:
+        server.hand.end(200)
+    server.turn()
+    webhooks.deliveries(store, "w", cursor=None, state=None, limit=5)
+    webhooks.redeliver(store, "w", delivery.id, actor="ann")
+    webhooks.pause(store, "w", reason=None, actor="ann")
+    webhooks.resume(store, "w", skip=True, actor="ann")
+    webhooks.remove(store, "w", actor="ann")
 
 
 def lives_with_keys(story: Story) -> None:

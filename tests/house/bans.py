@@ -130,7 +130,9 @@ PACKAGE_BANS = [
         for name in ("starlette", "fastapi", "uvicorn", "httptools")
     ),
     *(
-        Ban(name, "use mainspring.client", {"client/http.py": "the client over REST"})
+        Ban(
+            name, "use mainspring.client", {"client/http.py": "the client over REST", "server/courier.py": "deliveries"}
+        )
         for name in ("httpx2", "httpx", "requests", "urllib.request", "http.client")
     ),
     Ban("cyclopts", "commands live in cli", {"cli/*": "the command line"}),

@@ -21,7 +21,7 @@ def _value(setting: Setting) -> str:
     """What the value is called in the help."""
     if setting.choices:
         return "|".join(setting.choices)
-    words = {Kind.WHOLE: "N", Kind.LENGTH: "DURATION", Kind.PAIRS: "KEY=VALUE"}
+    words = {Kind.WHOLE: "N", Kind.LENGTH: "DURATION", Kind.PAIRS: "KEY=VALUE", Kind.NETWORKS: "NETWORK"}
     return words.get(setting.kind, setting.flag.lstrip("-").upper())
 
 
@@ -47,6 +47,8 @@ class ServerFlags:
     tls_cert: Annotated[str | None, _flag("tls_cert")] = None
     tls_key: Annotated[str | None, _flag("tls_key")] = None
     keep_ticks: Annotated[str | None, _flag("keep_ticks")] = None
+    keep_deliveries: Annotated[str | None, _flag("keep_deliveries")] = None
+    webhook_networks: Annotated[tuple[str, ...], _flag("webhook_networks")] = ()
 
 
 @Parameter(name="*")

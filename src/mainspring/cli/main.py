@@ -57,6 +57,18 @@ TOKEN = (
     Command("list", "mainspring.cli.token:list_", "List them, newest first."),
     Command("revoke", "mainspring.cli.token:revoke", "Take one back.", " ID|NAME"),
 )
+WEBHOOK = (
+    Command("add", "mainspring.cli.webhooks:add", "Tell a receiver of what happens.", " NAME URL"),
+    Command("show", "mainspring.cli.webhooks:show_", "Show one and its last deliveries.", " NAME"),
+    Command("set", "mainspring.cli.webhooks:set_", "Change where it sends to, or what it is told of.", " NAME"),
+    Command("pause", "mainspring.cli.webhooks:pause", "Send nothing until it is resumed.", " NAME"),
+    Command("resume", "mainspring.cli.webhooks:resume", "Send again.", " NAME"),
+    Command("test", "mainspring.cli.webhooks:check", "Deliver something that tells of nothing.", " NAME"),
+    Command("deliveries", "mainspring.cli.webhooks:deliveries", "List what was delivered, newest first.", " NAME"),
+    Command("redeliver", "mainspring.cli.webhooks:redeliver", "Deliver something once more.", " NAME ID"),
+    Command("secret", "mainspring.cli.webhooks:secret", "Give it a new secret, printed once.", " NAME"),
+    Command("remove", "mainspring.cli.webhooks:remove", "Take one away.", " NAME"),
+)
 CONFIG = (
     Command("show", "mainspring.cli.config:show_", "Show every setting with its value, and where it comes from."),
     Command("get", "mainspring.cli.config:get", "Say what holds for one setting.", " NAME"),
@@ -127,6 +139,8 @@ PLATFORM = (
     Command("subscriptions", "mainspring.cli.topics:subscriptions", "List who takes the messages of topics."),
     Command("subscribe", "mainspring.cli.topics:subscribe", "Make a job or a run of each message.", " NAME TOPIC"),
     Command("unsubscribe", "mainspring.cli.topics:unsubscribe", "Make nothing of further messages.", " NAME"),
+    Command("webhooks", "mainspring.cli.webhooks:webhooks", "List who is told of what happens, over HTTP."),
+    Command("webhook", "", "Look after a webhook: add, show, pause, test, deliveries ...", " VERB NAME", WEBHOOK),
     Command("token", "", "Say who may ask a server over REST.", " VERB", TOKEN),
     Command("users", "", "Say who may sign in to a server.", " VERB", USERS),
     Command("audit", "mainspring.cli.token:audit", "List what people changed, newest first."),

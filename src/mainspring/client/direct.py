@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mainspring.client.webhook_wire import news_of_test
 from mainspring.clock import Duration
 from mainspring.config.layers import environment, load
 from mainspring.config.live import Live
@@ -27,6 +28,7 @@ from mainspring.control import (
     submit,
     topics,
     users,
+    webhooks,
     workers,
     workflows,
 )
@@ -42,6 +44,7 @@ from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
 from mainspring.domain.metric import Figures, Point, SeriesWanted
+from mainspring.domain.outward import Network, networks_of
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
@@ -49,6 +52,7 @@ from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, Run
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
 from mainspring.domain.topic import Message, Subscription, SubscriptionWanted, Topic
+from mainspring.domain.webhook import Delivery, DeliveryPage, Webhook, WebhookChange, WebhookWanted
 from mainspring.domain.worker import Worker
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import NoDatabase
@@ -367,8 +371,10 @@ class DirectClient:
         return self._held(settings.revert(self.store, seq, actor=self._actor))
 
     def _held(self, kept: list[Kept]) -> list[Holding]:
-        live = self._live or Live(load(environment=environment(), directory=Path.cwd()))
-        return live.holdings(kept)
+        return self._configured().holdings(kept)
+
+    def _configured(self) -> Live:
+        return self._live or Live(load(environment=environment(), directory=Path.cwd()))
 
     def figures(self) -> Figures:
         """All numbers as they are now."""
@@ -401,6 +407,55 @@ class DirectClient:
     def unsubscribe(self, name: str) -> Subscription:
         """Make nothing of further messages."""
         return topics.unsubscribe(self.store, name, actor=self._actor)
+
+    def webhooks(self) -> list[Webhook]:
+        """Every webhook."""
+        return webhooks.listed(self.store)
+
+    def webhook(self, name: str) -> Webhook:
+        """One webhook."""
+        return webhooks.one(self.store, name)
+
+    def create_webhook(self, wanted: WebhookWanted) -> tuple[Webhook, str]:
+        """A new webhook and its secret."""
+        return webhooks.create(self.store, wanted, inside=self._inside(), actor=self._actor)
+
+    def change_webhook(self, name: str, wanted: WebhookChange) -> Webhook:
+        """Send somewhere else, or be told of something else."""
+        return webhooks.change(self.store, name, wanted, inside=self._inside(), actor=self._actor)
+
+    def renew_webhook_secret(self, name: str) -> tuple[Webhook, str]:
+        """A new secret."""
+        return webhooks.renew_secret(self.store, name, actor=self._actor)
+
+    def pause_webhook(self, name: str, reason: str | None = None) -> Webhook:
+        """Send nothing until it is resumed."""
+        return webhooks.pause(self.store, name, reason=reason, actor=self._actor)
+
+    def resume_webhook(self, name: str, *, skip: bool = False) -> Webhook:
+        """Send again."""
+        return webhooks.resume(self.store, name, skip=skip, actor=self._actor)
+
+    def remove_webhook(self, name: str) -> Webhook:
+        """Take it away."""
+        return webhooks.remove(self.store, name, actor=self._actor)
+
+    def check_webhook(self, name: str) -> Delivery:
+        """Deliver something that tells of nothing."""
+        return webhooks.test(self.store, name, news_of_test(name, self.store.clock.now()), actor=self._actor)
+
+    def deliveries(
+        self, name: str, *, cursor: str | None = None, state: str | None = None, limit: int = 50
+    ) -> DeliveryPage:
+        """Deliveries of a webhook, newest first."""
+        return webhooks.deliveries(self.store, name, cursor=cursor, state=state, limit=limit)
+
+    def redeliver(self, name: str, delivery: int) -> Delivery:
+        """Deliver once more what has ended."""
+        return webhooks.redeliver(self.store, name, delivery, actor=self._actor)
+
+    def _inside(self) -> tuple[Network, ...]:
+        return networks_of(self._configured().settings.webhook_networks)
 
     # --- news ---------------------------------------------------------------------------------------------------
 

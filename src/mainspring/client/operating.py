@@ -13,6 +13,7 @@ from mainspring.domain.event import Happening
 from mainspring.domain.metric import Figures, Point, SeriesWanted
 from mainspring.domain.plan import Plan
 from mainspring.domain.topic import Message, Subscription, SubscriptionWanted, Topic
+from mainspring.domain.webhook import Delivery, DeliveryPage, Webhook, WebhookChange, WebhookWanted
 
 
 class OperatingClient(Client, Protocol):
@@ -130,4 +131,53 @@ class OperatingClient(Client, Protocol):
 
     def unsubscribe(self, name: str) -> Subscription:
         """Make nothing of further messages. Raises UnknownSubscription."""
+        ...
+
+    def webhooks(self) -> list[Webhook]:
+        """Every webhook, by name."""
+        ...
+
+    def webhook(self, name: str) -> Webhook:
+        """One webhook. Raises UnknownWebhook."""
+        ...
+
+    def create_webhook(self, wanted: WebhookWanted) -> tuple[Webhook, str]:
+        """A new webhook and its secret, which can't be had again.
+
+        Raises DestinationRefused, InvalidInput and its kinds, WebhookExists.
+        """
+        ...
+
+    def change_webhook(self, name: str, wanted: WebhookChange) -> Webhook:
+        """Send somewhere else, or be told of something else. Raises as ``create_webhook``, and UnknownWebhook."""
+        ...
+
+    def renew_webhook_secret(self, name: str) -> tuple[Webhook, str]:
+        """A new secret; the one before is good for a day yet. Raises UnknownWebhook."""
+        ...
+
+    def pause_webhook(self, name: str, reason: str | None = None) -> Webhook:
+        """Send nothing until it is resumed. Raises UnknownWebhook, InvalidOption."""
+        ...
+
+    def resume_webhook(self, name: str, *, skip: bool = False) -> Webhook:
+        """Send again: what came meanwhile too, unless ``skip``. Raises UnknownWebhook."""
+        ...
+
+    def remove_webhook(self, name: str) -> Webhook:
+        """Take it away, with its deliveries. Raises UnknownWebhook."""
+        ...
+
+    def check_webhook(self, name: str) -> Delivery:
+        """Deliver something that tells of nothing, once. Raises UnknownWebhook."""
+        ...
+
+    def deliveries(
+        self, name: str, *, cursor: str | None = None, state: str | None = None, limit: int = 50
+    ) -> DeliveryPage:
+        """Deliveries of a webhook, newest first. Raises UnknownWebhook, InvalidInput."""
+        ...
+
+    def redeliver(self, name: str, delivery: int) -> Delivery:
+        """Deliver once more what has ended. Raises UnknownWebhook, UnknownDelivery, NotEnded."""
         ...

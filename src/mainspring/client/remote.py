@@ -15,6 +15,7 @@ from mainspring.chance import SystemChance
 from mainspring.client import unwire
 from mainspring.client.http import PATIENCE, Rest
 from mainspring.client.operating import OperatingClient
+from mainspring.client.remote_webhooks import WebhookVerbs
 from mainspring.clock import MILLISECOND, Duration, SystemClock, duration_text, instant_text
 from mainspring.domain.access import Change, ChangeFilter, Role, Token, User, UserChange
 from mainspring.domain.attempt import Attempt
@@ -39,7 +40,7 @@ def connect(url: str, *, token: str = "", patience: Duration = PATIENCE) -> Oper
     return cast("OperatingClient", HttpClient(Rest(url, token, patience=patience)))
 
 
-class HttpClient:
+class HttpClient(WebhookVerbs):
     """Client of one server; who acts is known by the token."""
 
     def __init__(self, rest: Rest) -> None:

@@ -11,6 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, duration, duration_text
+from mainspring.domain.outward import networks_of
 from mainspring.domain.task import NAME
 from mainspring.errors import InvalidDuration
 
@@ -30,6 +31,7 @@ class Kind(StrEnum):
     NAMES = "names"
     PAIRS = "pairs"
     CHOICE = "choice"
+    NETWORKS = "networks"
 
 
 class Layer(StrEnum):
@@ -89,6 +91,8 @@ class Setting(msgspec.Struct, frozen=True):
                 return "names made of letters, digits, dot, dash and underscore"
             case Kind.PAIRS:
                 return "pairs such as disk=fast"
+            case Kind.NETWORKS:
+                return "networks such as 10.1.0.0/16 or fd00::/8"
             case Kind.CHOICE:
                 return f"one of {', '.join(self.choices)}"
 
@@ -120,6 +124,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_dead: Duration = Duration(30 * DAY)
     keep_cancelled: Duration = Duration(30 * DAY)
     keep_ticks: Duration = Duration(90 * DAY)
+    keep_deliveries: Duration = Duration(7 * DAY)
+    webhook_networks: tuple[str, ...] = ()
     log_format: str = "json"
     restart_limit: int = 5
     restart_window: Duration = MINUTE
@@ -307,6 +313,26 @@ SETTINGS: tuple[Setting, ...] = (
         restart_only=False,
     ),
     Setting(
+        "keep_deliveries",
+        Kind.LENGTH,
+        Duration(7 * DAY),
+        "How long deliveries of webhooks are kept after their end.",
+        "--keep-deliveries",
+        _SERVERS,
+        least=MINUTE,
+        most=36_500 * DAY,
+        restart_only=False,
+    ),
+    Setting(
+        "webhook_networks",
+        Kind.NETWORKS,
+        (),
+        "Networks that webhooks may reach although they are not public, also without encryption.",
+        "--webhook-network",
+        _SERVERS,
+        depends="none",
+    ),
+    Setting(
         "log_format",
         Kind.CHOICE,
         None,
@@ -352,6 +378,8 @@ def read(setting: Setting, value: object) -> Value:
             return _names(value)
         case Kind.PAIRS:
             return _pairs(value)
+        case Kind.NETWORKS:
+            return _networks(value)
         case Kind.CHOICE:
             if isinstance(value, str) and value in setting.choices:
                 return value
@@ -405,6 +433,16 @@ def _names(value: object) -> tuple[str, ...]:
     if not isinstance(parts, list | tuple) or not parts:
         raise Unfit
     return tuple(dict.fromkeys(_name(part.strip() if isinstance(part, str) else part) for part in parts))
+
+
+def _networks(value: object) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, str) for part in parts):
+        raise Unfit
+    try:
+        return tuple(dict.fromkeys(map(str, networks_of(parts))))
+    except ValueError:
+        raise Unfit from None
 
 
 def _pairs(value: object) -> dict[str, str]:

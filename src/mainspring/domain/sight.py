@@ -12,7 +12,9 @@ class Sight(NamedTuple):
 
     ``rules``: version of what is configured; ``due``, ``lease``, ``expiry`` and ``tick``: the earliest of each, None
     without any; ``waiting_ticks``, ``backfills`` and ``messages``: whether any are unfinished; ``event``: the newest
-    one that is to be seen; ``counted``: up to where events are rolled up, None before the first time.
+    one that is to be seen; ``counted``: up to where events are rolled up, None before the first time; ``told``: up to
+    where the webhook that is furthest behind has read them, None without any; ``deliveries``: whether webhooks have
+    something to send, or messages to read.
     """
 
     rules: int
@@ -25,3 +27,5 @@ class Sight(NamedTuple):
     messages: bool
     event: int
     counted: int | None
+    told: int | None
+    deliveries: bool

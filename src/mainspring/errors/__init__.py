@@ -4,15 +4,15 @@ MainspringError
 ├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
 │  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
 │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidWorkflow  InvalidCursor  NotYetSupported
-│  ├─ IdempotencyKeyReused  PayloadTooLarge 413  TooManyJobs 413
+│  ├─ DestinationRefused  IdempotencyKeyReused  PayloadTooLarge 413  TooManyJobs 413
 │  ├─ InvalidSchedule: InvalidCron  NeverFires  UnknownZone
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
 ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownRun  UnknownWorkflow
 │                                        UnknownSchedule  UnknownSubscription  UnknownToken  UnknownUser
-│                                        UnknownEdit  NoSuchTask
+│                                        UnknownEdit  UnknownWebhook  UnknownDelivery  NoSuchTask
 ├─ Conflict                409  exit 4   IllegalState  ReplayLive  KeyHeld  AlreadyUp  BackupRefused  MoveRefused
-│                                        TokenExists  UserExists
+│                                        TokenExists  UserExists  WebhookExists  NotEnded
 ├─ Unauthenticated         401  exit 4   WrongPassword; REST only: the server asks who is there
 ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused  RoleTooLow  OutOfReach  ProofMissing
 ├─ TooBusy                 429  exit 5   TooManyFailures; back-pressure: nothing was changed
@@ -35,6 +35,7 @@ MainspringError
 from __future__ import annotations
 
 from mainspring.errors.invalid import (
+    DestinationRefused,
     IdempotencyKeyReused,
     InvalidCron,
     InvalidCursor,
@@ -86,6 +87,7 @@ from mainspring.errors.refused import (
     KeyHeld,
     MoveRefused,
     NoSuchTask,
+    NotEnded,
     NotFound,
     OutOfReach,
     ProofMissing,
@@ -95,6 +97,7 @@ from mainspring.errors.refused import (
     TooBusy,
     TooManyFailures,
     Unauthenticated,
+    UnknownDelivery,
     UnknownEdit,
     UnknownJob,
     UnknownQueue,
@@ -103,9 +106,11 @@ from mainspring.errors.refused import (
     UnknownSubscription,
     UnknownToken,
     UnknownUser,
+    UnknownWebhook,
     UnknownWorker,
     UnknownWorkflow,
     UserExists,
+    WebhookExists,
     WrongPassword,
 )
 from mainspring.errors.root import (
@@ -139,6 +144,7 @@ __all__ = [
     "BackupRefused",
     "ConditionFailed",
     "Conflict",
+    "DestinationRefused",
     "EngineTooOld",
     "Forbidden",
     "ForeignOrigin",
@@ -169,6 +175,7 @@ __all__ = [
     "NeverFires",
     "NoDatabase",
     "NoSuchTask",
+    "NotEnded",
     "NotFound",
     "NotYetSupported",
     "OutOfReach",
@@ -195,6 +202,7 @@ __all__ = [
     "TooManyFailures",
     "TooManyJobs",
     "Unauthenticated",
+    "UnknownDelivery",
     "UnknownEdit",
     "UnknownJob",
     "UnknownQueue",
@@ -204,6 +212,7 @@ __all__ = [
     "UnknownTask",
     "UnknownToken",
     "UnknownUser",
+    "UnknownWebhook",
     "UnknownWorker",
     "UnknownWorkflow",
     "UnknownZone",
@@ -211,6 +220,7 @@ __all__ = [
     "UnsupportedMediaType",
     "UserExists",
     "WaitTimeout",
+    "WebhookExists",
     "WrongPassword",
     "WrongUse",
     "near",

@@ -174,6 +174,15 @@ class PayloadTooLarge(InvalidInput):
         )
 
 
+class DestinationRefused(InvalidInput):
+    """A webhook can't go there: its address is not written plainly, or leads to what is not public."""
+
+    code = "destination_refused"
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy, field="url")
+
+
 class TooManyJobs(InvalidInput):
     """More jobs in one submit than it may have."""
 

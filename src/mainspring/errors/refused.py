@@ -97,6 +97,29 @@ class UnknownUser(NotFound):
         super().__init__(f"unknown user {name[:80]!r}", remedy=remedy, field="name")
 
 
+class UnknownWebhook(NotFound):
+    """No webhook has this name."""
+
+    code = "unknown_webhook"
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        remedy = near(name, known) or "List them with: mainspring webhooks"
+        super().__init__(f"unknown webhook {name[:80]!r}", remedy=remedy, field="name")
+
+
+class UnknownDelivery(NotFound):
+    """The webhook has no delivery of this number, or has it no more."""
+
+    code = "unknown_delivery"
+
+    def __init__(self, webhook: str, number: object) -> None:
+        super().__init__(
+            f"unknown delivery {number} of webhook {webhook!r}",
+            remedy=f"List them with: mainspring webhook deliveries {webhook}",
+            field="id",
+        )
+
+
 class NoSuchTask(NotFound):
     """The address names a task that no app has reported, or a short name that several have."""
 
@@ -162,6 +185,28 @@ class KeyHeld(Conflict):
     def __init__(self, message: str, *, job: int, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy, field="unique")
         self.job = job
+
+
+class WebhookExists(Conflict):
+    """A webhook has this name."""
+
+    code = "webhook_exists"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is a webhook {name!r} already.",
+            remedy="Give this one another name, or change that one.",
+            field="name",
+        )
+
+
+class NotEnded(Conflict):
+    """A delivery that still waits, or is just being tried, can't be made once more."""
+
+    code = "not_ended"
+
+    def __init__(self, delivery: object) -> None:
+        super().__init__(f"Delivery {delivery} has not ended yet.", remedy="It is tried again by itself.", field="id")
 
 
 class TokenExists(Conflict):

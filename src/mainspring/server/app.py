@@ -19,6 +19,7 @@ import uvicorn
 
 from mainspring.client.direct import DirectClient
 from mainspring.client.operating import OperatingClient
+from mainspring.client.webhook_wire import news_of_event, news_of_message
 from mainspring.clock import MINUTE, Clock, Duration, SystemClock, seconds
 from mainspring.config.live import Live
 from mainspring.control import settings as control_settings
@@ -26,11 +27,13 @@ from mainspring.control.access import recognise
 from mainspring.control.users import recognise as recognise_session
 from mainspring.domain.access import SESSION_PREFIX, Asker
 from mainspring.domain.address import is_postgres
+from mainspring.domain.outward import networks_of
 from mainspring.domain.setting import Settings
 from mainspring.engine.carry import Carry
 from mainspring.engine.drive import Drive
 from mainspring.engine.fire import Fire
 from mainspring.engine.lookout import Lookout, Watched
+from mainspring.engine.notify import Forms, Notify
 from mainspring.engine.retention import Retention, keep_of
 from mainspring.engine.rollup import RollUp
 from mainspring.engine.sweep import Sweep
@@ -39,6 +42,7 @@ from mainspring.errors import AddressRefused
 from mainspring.process import has_terminal
 from mainspring.server.admission import Admission
 from mainspring.server.connection import Patient
+from mainspring.server.courier import Courier
 from mainspring.server.exchange import Entry
 from mainspring.server.health import Health
 from mainspring.server.heeding import Heeding, Shared
@@ -56,6 +60,7 @@ from mainspring.server.routes.runs import RunRoutes
 from mainspring.server.routes.schedules import ScheduleRoutes
 from mainspring.server.routes.topics import TopicRoutes
 from mainspring.server.routes.users import UserRoutes
+from mainspring.server.routes.webhooks import WebhookRoutes
 from mainspring.server.web import Web
 from mainspring.store import Store, database_path
 from mainspring.store.mark import mark
@@ -106,11 +111,14 @@ def _loops(store: Store, live: Live, stack: ExitStack) -> list[Drive]:
     sweep = Sweep(store, store.clock, settings.sweep, poll=_LOOK_UNASKED)
     fire = Fire(store, store.clock, poll=_LOOK_UNASKED, keep=settings.keep_ticks)
     retention = Retention(store, store.clock, keep_of(settings))
+    returned = threading.Event()
+    notify = _notify(store, settings, returned, stack)
 
     def adopt(now: Settings) -> None:
         sweep.adopt(now.sweep)
         fire.adopt(now.keep_ticks)
         retention.adopt(keep_of(now))
+        notify.adopt(now.keep_deliveries)
         lookout.adopt(now.poll)
 
     watched: dict[str, Watched] = {
@@ -119,8 +127,9 @@ def _loops(store: Store, live: Live, stack: ExitStack) -> list[Drive]:
         "configuration": Heeding(live, _shared(store, f"file:{live.loaded.file}"), adopt),
         "roll-up": RollUp(store, store.clock, poll=_LOOK_UNASKED),
         "bus": Carry(store, store.clock, poll=_LOOK_UNASKED),
+        "webhooks": notify,
     }
-    bells = {name: threading.Event() for name in watched}
+    bells = {name: threading.Event() for name in watched} | {"webhooks": returned}
     lookout = Lookout(store, [(turn, bells[name].set) for name, turn in watched.items()], settings.poll)
     turns: dict[str, Turn] = {"look-out": lookout, "retention": retention, **watched}
     return [_driven(name, turn, store.clock, bells.get(name, threading.Event()), stack) for name, turn in turns.items()]
@@ -172,6 +181,7 @@ def routes(  # noqa: PLR0913 - what routes need, each once
         *ConfigRoutes(client).entries(),
         *EventRoutes(client, clock or SystemClock()).entries(),
         *TopicRoutes(client).entries(),
+        *WebhookRoutes(client).entries(),
         *MetricRoutes(client, health, disk).entries(),
         *UserRoutes(client, admission, secure=secure).entries(),
         *HealthRoutes(health).entries(),
@@ -183,6 +193,16 @@ def routes(  # noqa: PLR0913 - what routes need, each once
 def _disk(database: str) -> str:
     """The directory whose file system is worth watching: that of the database, else where we were started."""
     return "." if is_postgres(database) else str(Path(database_path(database)).absolute().parent)
+
+
+def _notify(store: Store, settings: Settings, returned: threading.Event, stack: ExitStack) -> Notify:
+    """What tells webhooks; ``returned`` is set when a try is over. Ended with the stack."""
+    courier = Courier(store.clock, returned.set, networks_of(settings.webhook_networks))
+    forms = Forms(news_of_event, news_of_message)
+    notify = Notify(store, store.clock, courier, forms, poll=_LOOK_UNASKED, keep=settings.keep_deliveries)
+    stack.callback(notify.end)
+    stack.callback(courier.close)
+    return notify
 
 
 def _driven(name: str, turn: Turn, clock: Clock, bell: threading.Event, stack: ExitStack) -> Drive:

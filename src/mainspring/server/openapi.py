@@ -13,7 +13,7 @@ from mainspring.server.admission import COOKIE, PROOF
 from mainspring.server.exchange import MUST_HAVE_BODY, TAKES_BODY, Access, Entry
 from mainspring.server.operation import HTML, JSON, PLAIN, STREAM, Page, Schema
 from mainspring.server.problems import PROBLEM
-from mainspring.server.schemas import access, catalog, config, general, jobs, metrics, runs, schedules, topics
+from mainspring.server.schemas import access, catalog, config, general, jobs, metrics, runs, schedules, topics, webhooks
 from mainspring.server.schemas.query import HEADERS, PATH, QUERY
 from mainspring.server.schemas.values import named
 
@@ -29,6 +29,7 @@ SCHEMAS: dict[str, Schema] = {
     **config.SCHEMAS,
     **metrics.SCHEMAS,
     **topics.SCHEMAS,
+    **webhooks.SCHEMAS,
 }
 """Every schema that an operation may name."""
 

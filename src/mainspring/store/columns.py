@@ -57,6 +57,11 @@ _RUN = (
 _SUBSCRIPTION = (
     *("name", "topic", "task", "workflow", "params", "cursor", "made", "refused", "refusal", "created", "created_by"),
 )
+_WEBHOOK = (
+    *("id", "name", "url", "topic", "kinds", "queue", "task", "cursor", "created", "created_by", "paused", "paused_by"),
+    *("reason", "delivered", "failed", "pending", "reached", "trouble"),
+)
+_DELIVERY = ("id", "name", "seq", "kind", "state", "made", "due", "ended", "log", "answer")
 _NAMED = ("name", "version", "hash", "header", "nodes", "changed")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -82,6 +87,15 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "backfill/open": _BACKFILL,
     "counter/take": ("first",),
     "errand/take_unborn": ("run",),
+    "delivery/again": ("id",),
+    "delivery/busy": ("deliveries",),
+    "delivery/conclude": ("id",),
+    "delivery/forget": ("id",),
+    "delivery/held": ("webhook", "tries", "most", "made", "log", "reached"),
+    "delivery/one": _DELIVERY,
+    "delivery/page": _DELIVERY,
+    "delivery/take": ("id", "body"),
+    "delivery/test": ("id",),
     "errand/due": ("run", "kind", "node", "after", "weight"),
     "event/announce": ("pg_advisory_xact_lock_shared",),
     "event/after": _EVENT,
@@ -232,6 +246,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schema/statistics": ("name",),
     "sight/all": (
         *("rules", "due", "lease", "expiry", "tick", "waiting_ticks", "backfills", "messages", "event", "counted"),
+        *("told", "deliveries"),
     ),
     "setting/all": ("name", "layer", "value", "changed", "changed_by"),
     "setting/version": ("next",),
@@ -269,6 +284,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "version/insert": ("id", "whole"),
     "version/nodes": ("number", "name", "document"),
     "version/one": ("hash", "header", "nodes"),
+    "webhook/advance": ("id",),
+    "webhook/all": _WEBHOOK,
+    "webhook/hold": ("url", "secret", "old_secret", "paused"),
+    "webhook/insert": ("id",),
+    "webhook/one": _WEBHOOK,
+    "webhook/pause": ("name",),
+    "webhook/waiting": ("id",),
     "workflow/all": _NAMED,
     "workflow/one": _NAMED,
     "worker/all": _WORKER,

@@ -9,8 +9,7 @@ from mainspring.store.transaction import Transaction
 
 def see(tx: Transaction) -> Sight:
     """Look once."""
-    rules, due, lease, expiry, tick, waiting, backfills, messages, event, counted = tx.rows("sight/all", reader=READER)[
-        0
-    ]
+    (found,) = tx.rows("sight/all", reader=READER)
+    rules, due, lease, expiry, tick, waiting, backfills, messages, event, counted, told, deliveries = found
     flags = bool(waiting), bool(backfills), bool(messages)
-    return Sight(rules or 0, due, lease, expiry, tick, *flags, event or 0, counted)
+    return Sight(rules or 0, due, lease, expiry, tick, *flags, event or 0, counted, told, bool(deliveries))

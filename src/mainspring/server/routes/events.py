@@ -9,10 +9,8 @@ from mainspring.client.wire import happening_wire
 from mainspring.clock import Clock
 from mainspring.domain.event import Happening
 from mainspring.domain.ids import LARGEST
-from mainspring.domain.joins import NodeState, RunState
-from mainspring.domain.node_states import NodeCause
-from mainspring.domain.states import Cause, State
-from mainspring.errors import InvalidCursor, InvalidInput, near
+from mainspring.domain.kinds import checked_kinds, is_one_of
+from mainspring.errors import InvalidCursor
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Reach, Stream
 from mainspring.server.feed import PAGE, Feed
 from mainspring.server.operation import STREAM, Operation
@@ -21,8 +19,6 @@ from mainspring.server.stream import event, place
 _UNTOLD = 1000
 """So many events that a listener did not want may pass before it is told how far it is."""
 
-KINDS = frozenset({*map(str, State), *map(str, Cause), *map(str, RunState), *map(str, NodeState), *map(str, NodeCause)})
-
 
 class Wanted(NamedTuple):
     """Which events somebody listens to. None and no kinds: all."""
@@ -30,7 +26,7 @@ class Wanted(NamedTuple):
     job: int | None = None
     run: int | None = None
     queue: str | None = None
-    kinds: frozenset[str] = frozenset()
+    kinds: tuple[str, ...] = ()
 
     def has(self, one: Happening) -> bool:
         """Whether this is one of them."""
@@ -38,7 +34,7 @@ class Wanted(NamedTuple):
             (self.job is None or one.job == self.job)
             and (self.run is None or one.run == self.run)
             and (self.queue is None or one.queue == self.queue)
-            and (not self.kinds or one.target in self.kinds or one.cause in self.kinds)
+            and (not self.kinds or is_one_of(one, self.kinds))
         )
 
 
@@ -108,12 +104,7 @@ class _Listening:
         return Piece(data, more=len(found) == PAGE)
 
 
-def _kinds(asked: Asked) -> frozenset[str]:
+def _kinds(asked: Asked) -> tuple[str, ...]:
     """The kinds in the query, parted by commas. Raises InvalidInput for one that there is not."""
     text = asked.query.get("kind")
-    kinds = frozenset() if text is None else frozenset(text.split(","))
-    for kind in kinds:
-        if kind not in KINDS:
-            remedy = near(kind, KINDS) or f"Kinds: {', '.join(sorted(KINDS))}."
-            raise InvalidInput(f"{kind[:80]!r} is not a kind of event.", remedy=remedy, field="kind")
-    return kinds
+    return () if text is None else checked_kinds(text.split(","), "kind")

@@ -19,7 +19,11 @@ QUERY: dict[str, Schema] = {
     "dry_run": word(["true", "false"], example="true"),
     "follow": word(["true", "false"], example="false"),
     "job": whole(10482, least=1),
-    "kind": text("dead,cancelled", minLength=1, description="Target states or causes, with commas between them."),
+    "kind": text(
+        "dead,cancelled",
+        minLength=1,
+        description="Target states or causes, such as dead, job.dead or run.*, with commas between them.",
+    ),
     "limit": whole(50, least=1, most=1_000),
     "queue": text("mail", minLength=1),
     "run": whole(377, least=1),

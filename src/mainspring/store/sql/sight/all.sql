@@ -11,4 +11,13 @@ select
     select 1 from subscription join topic on topic.name = subscription.topic where topic.last > subscription.cursor
   ) as messages,
   (select max(seq) from event) as event,
-  (select cursor from reader where name = :reader) as counted
+  (select cursor from reader where name = :reader) as counted,
+  (select min(cursor) from webhook where topic is null and paused is null and removed is null) as told,
+  exists (
+    select 1 from webhook join topic on topic.name = webhook.topic
+    where topic.last > webhook.cursor and webhook.paused is null and webhook.removed is null
+  ) or exists (
+    select 1 from webhook join delivery on delivery.webhook = webhook.id
+    where webhook.removed is null and delivery.ended is null and delivery.due <= :now
+      and (delivery.until is null or delivery.until < :now) and (webhook.paused is null or delivery.urgent = 1)
+  ) as deliveries

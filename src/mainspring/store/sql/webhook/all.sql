@@ -1,0 +1,6 @@
+-- Every webhook, by name, with how many of its deliveries wait.
+select webhook.id, webhook.name, webhook.url, webhook.topic, webhook.kinds, webhook.queue, webhook.task, webhook.cursor, webhook.created,
+  webhook.created_by, webhook.paused, webhook.paused_by, webhook.reason, webhook.delivered, webhook.failed,
+  (select count(*) from delivery where delivery.webhook = webhook.id and delivery.ended is null) as pending,
+  webhook.reached, webhook.trouble
+from webhook where webhook.removed is null order by webhook.name

@@ -110,8 +110,9 @@ def _arm_runner(pen: _Pen) -> None:
 
 
 def _postgres_stages(pen: _Pen) -> None:
-    from mainspring.store.postgres import PostgresEngine, PostgresTransaction
+    from mainspring.store.postgres import PostgresEngine
     from mainspring.store.postgres_bell import Notices
+    from mainspring.store.postgres_transaction import PostgresTransaction
 
     pen.around(PostgresEngine, "_write", "transaction")
     pen.around(PostgresTransaction, "_answer", "answer")

@@ -20,6 +20,7 @@ from mainspring.chance import Chance, SeededChance
 from mainspring.clock import SECOND, Duration, Instant
 from mainspring.store import Store, Transaction
 from mainspring.store.postgres import PostgresEngine
+from mainspring.store.postgres_transaction import PostgresTransaction
 from mainspring.store.sqlite import SqliteEngine, SqliteTransaction
 from mainspring.store.statements import formatted, statement
 from mainspring.testing.image import fresh_store
@@ -172,7 +173,17 @@ class MemoryBench(SqliteBench):
 
 def asked(store: Store, text: str) -> list[tuple[Any, ...]]:
     """The rows that a text of SQL answers: for what no function of the store asks."""
-    return store.read(lambda tx: list(tx._connection.execute(text)))  # type: ignore[attr-defined]
+    return store.read(lambda tx: by_hand(tx, text))
+
+
+def by_hand(tx: Transaction, text: str, *values: object) -> list[tuple[Any, ...]]:
+    """Run a text of SQL inside a transaction, as no function of the store does; its rows."""
+    if isinstance(tx, SqliteTransaction):
+        return list(tx._connection.execute(text, values))
+    assert isinstance(tx, PostgresTransaction)
+    asked = tx._pipe.ask(text.encode(), values)
+    tx._pipe.hear()
+    return asked.rows()
 
 
 def unsound(store: Store) -> list[tuple[Any, ...]]:
@@ -267,20 +278,17 @@ class PostgresBench(Bench):
     def plan(self, store: Store, name: str) -> list[str]:
         nothing = ", ".join("null" for _ in statement(name, self.dialect).parameters)
 
-        def look(tx: Any) -> list[tuple[Any, ...]]:
-            connection = tx._connection
-            connection.execute(f"prepare asked as {self._numbered(name)}".encode())
-            rows: list[tuple[Any, ...]] = connection.execute(
-                f"explain (costs off) execute asked{f'({nothing})' if nothing else ''}".encode()
-            ).fetchall()
-            connection.execute("deallocate asked")
+        def look(tx: Transaction) -> list[tuple[Any, ...]]:
+            by_hand(tx, f"prepare asked as {self._numbered(name)}")
+            rows = by_hand(tx, f"explain (costs off) execute asked{f'({nothing})' if nothing else ''}")
+            by_hand(tx, "deallocate asked")
             return rows
 
         return [line.strip() for (line,) in store.write(look)]
 
     def alter(self, store: Store, text: str) -> None:
         self._reshaped = self._reshaped or text.startswith(("create", "drop", "alter"))
-        store.write(lambda tx: tx._connection.execute(text.encode()) and None)  # type: ignore[attr-defined]
+        store.write(lambda tx: by_hand(tx, text) and None)
 
     def close(self) -> None:
         super().close()

@@ -27,11 +27,11 @@ from mainspring.store.jobs import Look
 from mainspring.store.postgres import Limits, PostgresEngine
 from tests import postgres
 from tests.contract import children
-from tests.contract.engines import PostgresBench, asked
+from tests.contract.engines import PostgresBench, asked, by_hand
 from tests.contract.lost import note, store_with
 from tests.contract.stories import LEASE, SHOP, Story
 
-TOUCH = "update mainspring.policy set document = document where document = %s"
+TOUCH = "update mainspring.policy set document = document where document = $1"
 
 
 @pytest.fixture
@@ -50,12 +50,6 @@ def store(postgres_url: str) -> Iterator[Store]:
 
 MOST_PARTS = 4
 """Of one submit: what it stands on, the number of the job, the job with the commit, the notice."""
-
-
-def raw(tx: Transaction) -> psycopg.Connection[Any]:
-    """The connection of a transaction, for statements of a stranger."""
-    connection: psycopg.Connection[Any] = tx._connection  # type: ignore[attr-defined]
-    return connection
 
 
 @contextmanager
@@ -86,12 +80,10 @@ def test_of_two_in_a_deadlock_both_are_done_in_the_end(store: Store) -> None:
     def touch(first: str, second: str) -> None:
         def work(tx: Transaction) -> None:
             tries.append(first)
-            raw(tx).execute(TOUCH, (first,)).rowcount  # noqa: B018 - waits for the answer
-            raw(tx).execute("select 1").fetchall()
+            by_hand(tx, TOUCH, first)
             if tries.count(first) == 1:
                 met.wait(20)
-            raw(tx).execute(TOUCH, (second,))
-            raw(tx).execute("select 1").fetchall()
+            by_hand(tx, TOUCH, second)
 
         store.write(work)
 
@@ -109,8 +101,8 @@ def test_transactions_that_can_not_be_put_in_order_are_done_again(
 
     def add(_: int) -> None:
         def work(tx: Transaction) -> None:
-            (number,) = raw(tx).execute("select document::int from policy").fetchall()[0]
-            raw(tx).execute("update policy set document = %s::text", (number + 1,))
+            (number,) = by_hand(tx, "select document::int from policy")[0]
+            by_hand(tx, "update policy set document = $1::text", number + 1)
 
         store.write(work)
 
@@ -183,7 +175,7 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server_and_nothing_is_c
 
     def work(tx: Transaction) -> None:
         tx.rows("policy/insert", document="never")
-        raw(tx).execute("select pg_sleep(60)").fetchall()
+        by_hand(tx, "select pg_sleep(60)")
 
     with pytest.raises(StoreBusy, match="did not get to it in time"):
         store.write(work)
@@ -227,8 +219,8 @@ def test_a_process_that_stops_amid_a_transaction_does_not_keep_its_locks_and_doe
     other = Store.open(postgres_url)
     tries: list[int] = []
 
-    def touch(tx: Transaction) -> None:
-        raw(tx).execute(TOUCH, ("row",))
+    def touch(tx: Any) -> None:
+        tx._pipe.ask(TOUCH.encode(), ["row"])  # to be sent with what follows
 
     def work(tx: Transaction) -> None:
         touch(tx)
@@ -323,7 +315,7 @@ def test_a_thousand_operations_and_as_many_failures_leave_no_connections_and_no_
         with pytest.raises(Refused):
             store.write(fail)
         with pytest.raises(Exception, match="syntax"):
-            store.write(lambda tx: raw(tx).execute("nonsense").fetchall())
+            store.write(lambda tx: by_hand(tx, "nonsense"))
 
     def many(count: int) -> int:
         with ThreadPoolExecutor(4) as pool:

@@ -11,7 +11,7 @@ import pytest
 from mainspring.clock import MINUTE
 from mainspring.domain.states import State
 from tests import postgres
-from tests.contract.engines import PostgresBench, asked
+from tests.contract.engines import PostgresBench, asked, by_hand
 from tests.contract.stories import Story
 from tests.contract.test_unique import sweep_for
 
@@ -29,7 +29,7 @@ def test_a_sweep_waits_for_nobody_who_takes_a_key_over(story: Story) -> None:
     other = story.bench.open()
 
     def long_submit(tx: Any) -> None:
-        tx._connection.execute("select 1 from unique_key for update").fetchall()  # or it would not be sent yet
+        by_hand(tx, "select 1 from unique_key for update")  # or it would not be sent yet
         sweep_for(story, 2 * MINUTE)
 
     other.write(long_submit)

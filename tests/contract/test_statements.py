@@ -48,6 +48,7 @@ from mainspring.store.jobs import Look
 from mainspring.store.mark import mark
 from mainspring.store.sight import see
 from mainspring.store.statements import ENGINES, ROOT, names, statement
+from mainspring.store.transaction import Wanted
 from tests.contract.engines import Bench
 from tests.contract.run_stories import Runs, node
 from tests.contract.stories import LEASE, Story
@@ -166,8 +167,13 @@ class Recorder:
         self._called.add(name)
         return self._tx.many(name, values)
 
-    def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
-        return [self.rows(name, **values) for name, values in asked]
+    def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
+        return [
+            self.rows(name, **values) if isinstance(values, dict) else self.many(name, values) for name, values in asked
+        ]
+
+    def expect_ids(self, count: int) -> None:
+        self._tx.expect_ids(count)
 
     def job_ids(self, count: int) -> Sequence[int]:
         self._called |= {"counter/take", "job/take_ids"}

@@ -107,13 +107,13 @@ def ended_row_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
         store.engine.raw.execute("drop trigger job_end_is_final")  # type: ignore[attr-defined]
         return store
 
-    def over_again(tx: Transaction, pairs: Sequence[tuple[JobId, ClaimId]]) -> dict[JobId, Left]:
-        left = sound(tx, pairs)
+    def over_again(tx: Transaction, pairs: Sequence[tuple[JobId, ClaimId]], *also: Any) -> Any:
+        left, others = sound(tx, pairs, *also)
         for job, claim in pairs:
             where = jobs.where(tx, job) if job not in left else None
             if where is not None and where[0] is State.SUCCEEDED:
                 tx.many("job/enter_ended", [("succeeded", where[1], 1, 2, 3, f"[{job},{where[1]},{claim}]", None, job)])
-        return left
+        return left, others
 
     monkeypatch.setattr("mainspring.testing.world.fresh_store", untriggered)
     monkeypatch.setattr(jobs, "leave_leased", over_again)

@@ -175,6 +175,7 @@ def _born(  # noqa: PLR0913 - all that a birth depends on
     first: bool,
 ) -> list[Receipt] | None:
     """Insert them. What the first ones were checked against must still be declared."""
+    tx.expect_ids(len(prepared))
     told = None if once is None else _told(tx, once)
     if told is not None:
         return told  # another process was faster

@@ -15,7 +15,7 @@ from mainspring.domain.task import Lodging
 from mainspring.store import moves, rows
 from mainspring.store.keys import Hold, rejecting
 from mainspring.store.lanes import sibling
-from mainspring.store.transaction import Transaction
+from mainspring.store.transaction import Transaction, Wanted
 
 
 class Birth(NamedTuple):
@@ -202,10 +202,15 @@ def _load(*row: Any) -> Load:
     return Load(task, policy, params, expires, tick, None if run is None else Link(run, node, item), wants)
 
 
-def leave_leased(tx: Transaction, pairs: Iterable[tuple[JobId, ClaimId]]) -> dict[JobId, Left]:
-    """End the leases that these claims still hold. A job that is missing in the answer is fenced."""
-    found = tx.many(moves.LEAVE[Place.LEASED, Cause.SUCCEED], pairs)
-    return {row[0]: _left_lease(row) for row in found}
+def leave_leased(
+    tx: Transaction, pairs: Sequence[tuple[JobId, ClaimId]], *also: Wanted
+) -> tuple[dict[JobId, Left], list[list[rows.Row]]]:
+    """End the leases that these claims still hold. A job that is missing in the answer is fenced.
+
+    ``also``: what else is to be asked, for the same wait; its answers.
+    """
+    found, *others = tx.together((moves.LEAVE[Place.LEASED, Cause.SUCCEED], pairs), *also)
+    return {row[0]: _left_lease(row) for row in found}, others
 
 
 def leave_lost(tx: Transaction, job: JobId, claim: ClaimId, until: Instant) -> Left | None:

@@ -11,7 +11,7 @@ import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,22 +27,21 @@ from mainspring.store.debt import Debt
 from mainspring.store.postgres_drivers import driver_of
 from mainspring.store.postgres_errors import CONFLICTS, STALE, is_outage, store_error
 from mainspring.store.postgres_guest import within
+from mainspring.store.postgres_pipe import Asked, Pipe
 from mainspring.store.postgres_place import Place
-from mainspring.store.postgres_session import Gathered, Session, Sessions, array
+from mainspring.store.postgres_session import Session, Sessions
 from mainspring.store.postgres_time import ServerClock
-from mainspring.store.statements import formatted, statement
+from mainspring.store.postgres_transaction import Begun, PostgresTransaction, asked
+from mainspring.store.statements import formatted
 from mainspring.store.transaction import Transaction
 
 T = TypeVar("T")
 Work = Callable[["PostgresTransaction"], T]
 
-_BEGIN_READ = "begin isolation level repeatable read read only"
+_BEGIN_READ = b"begin isolation level repeatable read read only"
 _MOST_TRIES = 20
 _RACES = 2
 """How often a unique key that somebody else took first is looked for again: what finds, then inserts, finds it."""
-
-_LARGE = 1_000
-"""Characters of values: with a batch the server begins at once, while we prepare the next one."""
 
 _FIRST_PAUSE = Duration(5 * MILLISECOND)
 _LONGEST_PAUSE = Duration(500 * MILLISECOND)
@@ -67,102 +66,6 @@ class Limits(NamedTuple):
 _LIMITS = Limits()
 
 
-class PostgresTransaction:
-    """One transaction, or one look. Statements that answer nothing are sent on and checked with the next that does."""
-
-    __slots__ = ("_begun", "_connection", "_now", "_pipeline", "_space", "chance")
-
-    def __init__(
-        self, engine: PostgresEngine, connection: psycopg.Connection[Any], pipeline: Gathered, begun: _Begun
-    ) -> None:
-        self._connection = connection
-        self._pipeline = pipeline
-        self._begun = begun
-        self._now = engine.given_now()
-        self._space = engine.place.space
-        self.chance = engine.chance
-
-    @property
-    def now(self) -> Instant:
-        """Its time; the answer to BEGIN is only waited for when somebody asks."""
-        if self._now is None:
-            self._now = self._begun.now()
-        return self._now
-
-    def rows(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
-        """Run a statement by name and return all rows; ``:now`` and ``:space`` are bound by themselves."""
-        cursor = self._send(name, values)
-        return self._answer(cursor) if statement(name, "postgres").answers else []
-
-    def _answer(self, cursor: psycopg.Cursor[Any]) -> list[tuple[Any, ...]]:
-        """Wait for it."""
-        self._pipeline.sync()
-        return cursor.fetchall()
-
-    def _send(self, name: str, values: dict[str, Any]) -> psycopg.Cursor[Any]:
-        parameters = statement(name, "postgres").parameters
-        if "now" in parameters:
-            values["now"] = self.now
-        if "space" in parameters:
-            values["space"] = self._space
-        return self._connection.execute(formatted(name), values)
-
-    def row(self, name: str, /, **values: Any) -> tuple[Any, ...] | None:
-        """The first row, if there is one."""
-        found = self.rows(name, **values)
-        return found[0] if found else None
-
-    def many(self, name: str, batch: Sequence[tuple[Any, ...]] | Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Run a statement once for all tuples, which it takes as one array for each of its parameters."""
-        found = statement(name, "postgres")
-        columns = list(zip(*batch, strict=True))
-        if not columns:
-            return []
-        values = dict(zip(found.parameters, map(array, columns), strict=True))
-        cursor = self._connection.execute(formatted(name), values)
-        if found.answers:
-            return self._answer(cursor)
-        if sum(map(len, values.values())) > _LARGE:
-            self._pipeline.part()
-        return []
-
-    def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
-        """Run statements that don't need each other's answers, in this order, for one wait; the rows of each."""
-        cursors = [self._send(name, values) for name, values in asked]
-        self._pipeline.sync()
-        return [cursor.fetchall() for cursor in cursors]
-
-    def job_ids(self, count: int) -> Sequence[int]:
-        """So many new job ids, rising; others may take some in between."""
-        return [row[0] for row in self.rows("job/take_ids", count=count)]
-
-
-class _Begun:
-    """The answer to BEGIN, read when needed: start of the server, number of the transaction, the time."""
-
-    def __init__(self, cursor: psycopg.Cursor[Any], pipeline: Gathered, clock: ServerClock) -> None:
-        self._cursor = cursor
-        self._pipeline = pipeline
-        self._clock = clock
-        self._sent = clock.monotonic()
-        self._row: tuple[Any, ...] = ()
-
-    def _read(self) -> tuple[Any, ...]:
-        if not self._row:
-            self._pipeline.sync()
-            self._row = self._cursor.fetchall()[0]
-            self._clock.heard(Instant(self._row[-1]), self._sent)
-        return self._row
-
-    def now(self) -> Instant:
-        return Instant(self._read()[-1])
-
-    def identity(self) -> tuple[str, str]:
-        """Start of the server and number of the transaction, which no other pair repeats."""
-        started, number, _ = self._read()[-3:]
-        return started, number
-
-
 class _Unanswered(Exception):
     """The connection was lost between COMMIT and its answer. ``value``: what the work had returned."""
 
@@ -174,8 +77,8 @@ class _Unanswered(Exception):
         self.error = error
 
 
-def _answered(cursor: psycopg.Cursor[Any] | None) -> bool:
-    return cursor is not None and cursor.statusmessage is not None
+def _answered(asked: Asked | None) -> bool:
+    return asked is not None and asked.command is not None
 
 
 class PostgresEngine:
@@ -238,7 +141,7 @@ class PostgresEngine:
 
     def read(self, work: Work[T], *, latest: bool = False) -> T:
         """Run ``work`` on a snapshot of every commit so far; ``latest``: each statement sees those up to then."""
-        begin = "begin isolation level read committed read only" if latest else _BEGIN_READ
+        begin = b"begin isolation level read committed read only" if latest else _BEGIN_READ
         return self._again(lambda: self._read(work, begin))
 
     def _write(
@@ -252,23 +155,22 @@ class PostgresEngine:
     ) -> T:
         """One try. ``early``: COMMIT, and then the wait for the disk, as that of a claim meanwhile includes ours."""
         done: list[tuple[tuple[str, str], T]] = []
-        ended: psycopg.Cursor[Any] | None = None
-        last: psycopg.Cursor[Any] | None = None
+        ended: Asked | None = None
+        last: Asked | None = None
         with self.lent() as session:
-            connection = session.connection
             early = early and durable and session.may_flush and not session.pooled
             try:
-                with session.pipeline() as pipeline:
-                    connection.execute("begin")
-                    cursor = self._set_up(connection, "session/begin_write", durable=durable and not early)
+                with session.pipe() as pipe:
+                    pipe.ask(b"begin", name=b"begin")
+                    first = self._set_up(pipe, "session/begin_write", durable=durable and not early)
                     if durable:
-                        connection.execute(formatted("event/announce"), {"space": self.place.space})
-                    begun = _Begun(cursor, pipeline, self._server_clock)
-                    value = work(PostgresTransaction(self, connection, pipeline, begun))
+                        asked(pipe, "event/announce", {"space": self.place.space})
+                    begun = Begun(first, pipe, self._server_clock)
+                    value = work(PostgresTransaction(pipe, begun, self.place.space, self.chance, self.given_now()))
                     if before_commit is not None:
                         before_commit()
                     done.append((begun.identity(), value))
-                    ended, last, told = self._end(session, pipeline, behind, early=early)
+                    ended, last, told = self._end(session, pipe, behind, early=early)
                 if behind is not None:
                     behind.told = told
             except psycopg.Error as error:
@@ -277,25 +179,22 @@ class PostgresEngine:
                         raise _Unanswered(*done[0], error, early=early) from error
                     raise
                 # It is committed; only the hint was not told, and a thread tells it later.
-            if ended is None or ended.statusmessage != "COMMIT":
+            if ended is None or ended.command != "COMMIT":
                 raise StoreError(f"{self.path} rolled a transaction back, as a statement in it had failed.")
             return done[0][1]
 
-    def _end(
-        self, session: Session, pipeline: Gathered, behind: Behind | None, *, early: bool
-    ) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any], bool]:
-        """Send COMMIT and what follows; its cursor, that of the last that must be answered, and whether rings went."""
-        connection = session.connection
-        last = ended = connection.execute("commit")
+    def _end(self, session: Session, pipe: Pipe, behind: Behind | None, *, early: bool) -> tuple[Asked, Asked, bool]:
+        """Send COMMIT and what follows; it, the last that must be answered, and whether rings went."""
+        last = ended = pipe.ask(b"commit", name=b"commit")
         rings = None if behind is None or session.pooled else behind.text()
         if rings is not None:
-            pipeline.part()
-            connection.execute(formatted("session/notify"), {"told": rings})
+            pipe.part()
+            asked(pipe, "session/notify", {"told": rings})
         if early and self.debt.taken_on:
             self.debt.open = True
         elif early:
-            pipeline.part()
-            last = connection.execute(formatted("session/flush"))
+            pipe.part()
+            last = asked(pipe, "session/flush", {})
         return ended, last, rings is not None
 
     def _flush(self) -> None:
@@ -306,24 +205,23 @@ class PostgresEngine:
         except (psycopg.Error, StoreBusy) as error:
             raise OutcomeUnknown(self.path) from error
 
-    def _read(self, work: Work[T], begin: str) -> T:
+    def _read(self, work: Work[T], begin: bytes) -> T:
         with self.lent() as session:
-            connection = session.connection
-            with session.pipeline() as pipeline:
-                connection.execute(begin)
-                begun = _Begun(self._set_up(connection, "session/begin_read"), pipeline, self._server_clock)
-                value = work(PostgresTransaction(self, connection, pipeline, begun))
-                connection.execute("commit")
+            with session.pipe() as pipe:
+                pipe.ask(begin, name=begin)
+                begun = Begun(self._set_up(pipe, "session/begin_read"), pipe, self._server_clock)
+                value = work(PostgresTransaction(pipe, begun, self.place.space, self.chance, self.given_now()))
+                pipe.ask(b"commit", name=b"commit")
             return value
 
-    def _set_up(self, connection: psycopg.Connection[Any], name: str, **more: Any) -> psycopg.Cursor[Any]:
+    def _set_up(self, pipe: Pipe, name: str, **more: Any) -> Asked:
         values = {
             "path": self.place.search_path,
             "statement_timeout": self._limits.statement,
             "lock_timeout": self._limits.lock,
             "idle_timeout": self._limits.idle,
         }
-        return connection.execute(formatted(name), values | more)
+        return asked(pipe, name, values | more)
 
     def within(self, borrowed: Borrowed, work: Callable[[Transaction], T], committed: Callable[[], None]) -> T:
         """Run ``work`` in the transaction that the caller's connection is in; what his driver raises stays as it is.

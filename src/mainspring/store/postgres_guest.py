@@ -17,7 +17,7 @@ from mainspring.store.postgres_drivers import Driver
 from mainspring.store.postgres_place import Place
 from mainspring.store.postgres_session import array
 from mainspring.store.statements import statement
-from mainspring.store.transaction import Transaction
+from mainspring.store.transaction import Transaction, Wanted
 
 T = TypeVar("T")
 
@@ -51,9 +51,14 @@ class Guest:
             name, dict(zip(statement(name, "postgres").parameters, map(array, columns), strict=True))
         )
 
-    def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+    def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
         """Run statements one after the other; the rows of each."""
-        return [self.rows(name, **values) for name, values in asked]
+        return [
+            self.rows(name, **values) if isinstance(values, dict) else self.many(name, values) for name, values in asked
+        ]
+
+    def expect_ids(self, count: int) -> None:
+        """Nothing: they are taken when they are wanted."""
 
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising."""

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 import msgspec
 import psycopg
-from psycopg.abc import PQGen
 from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.waiting import Ready, Wait
 
-from mainspring.clock import Clock, Duration, SystemClock, seconds
+from mainspring.clock import Duration, SystemClock, seconds
 from mainspring.errors import StoreBusy
+from mainspring.store.postgres_pipe import NoAnswer, Pipe
 from mainspring.store.postgres_place import Place
 from mainspring.store.statements import formatted
 
@@ -37,15 +37,10 @@ _DEFAULTS = {
 }
 
 
-class NoAnswer(psycopg.OperationalError):
-    """The server, or what stands before it, took what we sent and said nothing for longer than it may."""
-
-
 class Line(psycopg.Connection[Any]):
-    """A connection on which nothing may stand still longer than ``patience`` (None: for ever), nor half a question.
+    """A connection on which nothing may stand still longer than ``patience`` (None: for ever).
 
-    Where something that forwards has died or hangs, the kernel finds nothing wrong with the way to it. And behind a
-    sync the driver (3.3) waits for the answer although a large question is not all sent, which then never comes.
+    Where something that forwards has died or hangs, the kernel finds nothing wrong with the way to it.
     """
 
     patience: Duration | None = None
@@ -65,49 +60,12 @@ class Line(psycopg.Connection[Any]):
             except StopIteration as end:
                 value: T = end.value
                 return value
-            ready = yield from self._all_sent(wanted, clock)
+            ready = yield wanted
             if ready:
                 self._moved = clock.monotonic()
             elif self.patience is not None and clock.monotonic() - self._moved > self.patience:
                 self.close()
                 raise NoAnswer(f"no answer within {seconds(self.patience):g} s")
-
-    def _all_sent(self, wanted: Wait, clock: Clock) -> Generator[Wait, Any, Ready | int]:
-        """Wait as wanted, and send meanwhile what is still to be sent."""
-        ready: Ready | int
-        while wanted == Wait.R and self._unsent():
-            ready = yield Wait.RW
-            if ready & Ready.R or not ready:
-                return ready & Ready.R
-            self._moved = clock.monotonic()
-        ready = yield wanted
-        return ready
-
-    def _unsent(self) -> bool:
-        try:
-            return bool(self.pgconn.flush())
-        except psycopg.Error:
-            return False  # whoever reads on hears why
-
-
-class Gathered(psycopg.Pipeline):
-    """A pipeline that sends nothing before an answer is waited for: then everything at once, with one sync behind it.
-
-    The driver's own one sends each statement by itself, and each wakes the server. And the server counts the time that
-    a client idles in a transaction only behind a sync: whoever is stopped between two statements that were sent without
-    one would keep its locks for as long as it is stopped.
-    """
-
-    def _communicate_gen(self) -> PQGen[None]:
-        while self.command_queue:
-            self.command_queue.popleft()()
-        return
-        yield  # the driver expects a generator
-
-    def part(self) -> None:
-        """Send what has gathered, and wait for nothing: before it is so much that the driver sends some by itself."""
-        self.pgconn.pipeline_sync()
-        self.result_queue.append(None)
 
 
 class Session:
@@ -116,7 +74,7 @@ class Session:
     ``may_flush``: whether ``session/flush`` works there.
     """
 
-    __slots__ = ("connection", "may_flush", "pooled", "server", "version")
+    __slots__ = ("_prepared", "connection", "may_flush", "pooled", "server", "version")
 
     def __init__(self, conninfo: str, patience: Duration | None) -> None:
         wanted = psycopg.conninfo.conninfo_to_dict(conninfo)
@@ -133,25 +91,22 @@ class Session:
             raise
         # A pooler makes up the number that it tells its clients.
         self.pooled = pid != self.connection.info.backend_pid
-        if not self.pooled:
-            self.connection.prepare_threshold = 1
+        self._prepared: set[bytes] | None = None if self.pooled else set()
 
     @contextmanager
-    def pipeline(self) -> Iterator[Gathered]:
-        """Send statements without waiting for each answer. The first error is the one that is raised."""
-        failure: BaseException | None = None
+    def pipe(self) -> Iterator[Pipe]:
+        """Ask without waiting for each answer; at the end all are heard. The first error is the one that is raised."""
+        pipe = Pipe(self.connection, self._prepared, self.connection.patience)
+        calm = False
         try:
-            self.connection._pipeline = gathered = Gathered(self.connection)  # noqa: SLF001 - which the next call takes
-            with self.connection.pipeline():
-                try:
-                    yield gathered
-                except BaseException as error:  # noqa: BLE001 - raised again below
-                    failure = error  # the driver would write a line of log for what fails behind it
-        except psycopg.Error:
-            if failure is None:
-                raise
-        if failure is not None:
-            raise failure
+            yield pipe
+            pipe.hear()
+            calm = True
+        except Exception:
+            calm = True
+            raise
+        finally:
+            pipe.leave(calm=calm)
 
     def close(self) -> None:
         """End it, whatever state it is in."""

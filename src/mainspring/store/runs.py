@@ -11,7 +11,7 @@ from mainspring.domain.job import Link
 from mainspring.domain.joins import Needs, NodeState, Reason, RunState, Stop, Tally
 from mainspring.domain.node_states import NodeCause
 from mainspring.store import rows
-from mainspring.store.transaction import Transaction
+from mainspring.store.transaction import Transaction, Wanted
 
 Key = tuple[RunId, int]
 """A node of a run."""
@@ -188,6 +188,33 @@ def hold_and_look(
         return {}, [Below(*row) for row in tx.together(look)[0]]
     held, found = tx.together(("run/hold", {"runs": rows.text(sorted(wanted))}), look)
     return {row[0]: _held(*row) for row in held}, [Below(*row) for row in found]
+
+
+class Glance(NamedTuple):
+    """What is read of runs with the same wait as the leases of jobs that end, as their nodes will most likely end too.
+
+    ``below``: by node, those below it in order; None where they are too many to be read at once.
+    """
+
+    held: dict[RunId, Held]
+    below: dict[Key, list[Below]] | None
+
+
+def glancing(wanted: Collection[RunId], nodes: Sequence[Key], limit: int) -> list[Wanted]:
+    """What is to be asked for a glance at these nodes and their runs: two statements."""
+    told = rows.text([(*key, 0) for key in nodes])
+    return [("run/hold", {"runs": rows.text(sorted(wanted))}), ("node/children", {"told": told, "limit": limit + 1})]
+
+
+def glance(answers: Sequence[Sequence[rows.Row]], nodes: Sequence[Key], limit: int) -> Glance:
+    """What was answered."""
+    held, found = answers
+    below: dict[Key, list[Below]] | None = None
+    if len(found) <= limit:
+        below = {key: [] for key in nodes}
+        for row in found:
+            below[nodes[row[0]]].append(Below(*row))
+    return Glance({row[0]: _held(*row) for row in held}, below)
 
 
 def _held(*row: Any) -> Held:

@@ -31,6 +31,7 @@ from mainspring.store.sqlite_place import check_engine, check_place, make_durabl
 from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0414 - benchmarks ask it here
 from mainspring.store.sqlite_writer import Item, Writer, nested
 from mainspring.store.statements import statement
+from mainspring.store.transaction import Wanted
 
 T = TypeVar("T")
 Work = Callable[["SqliteTransaction"], T]
@@ -79,9 +80,14 @@ class SqliteTransaction:
         """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
         return list(self._connection.executemany(statement(name, "sqlite").text, batch))
 
-    def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+    def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order; the rows of each."""
-        return [self.rows(name, **values) for name, values in asked]
+        return [
+            self.rows(name, **values) if isinstance(values, dict) else self.many(name, values) for name, values in asked
+        ]
+
+    def expect_ids(self, count: int) -> None:
+        """Nothing: they are taken when they are wanted."""
 
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising."""

@@ -62,6 +62,15 @@ def formatted(name: str) -> bytes:
     return PARAMETER.sub(lambda match: f"%({match[1]})s" if match[1] else match[0], text).encode()
 
 
+@cache
+def numbered(name: str) -> bytes:
+    """The statement as PostgreSQL itself reads it: its parameters by number, in the order of ``parameters``."""
+    found = statement(name, "postgres")
+    return PARAMETER.sub(
+        lambda match: f"${found.parameters.index(match[1]) + 1}" if match[1] else match[0], found.text
+    ).encode()
+
+
 def shaped(name: str, engine: str, **names: str | Sequence[str] | int) -> str:
     """A statement of ``shape/``: about tables that are known when it runs. Names are quoted and put in.
 

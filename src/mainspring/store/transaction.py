@@ -14,6 +14,10 @@ from mainspring.store.debt import Debt
 T = TypeVar("T")
 
 
+Wanted = tuple[str, dict[str, Any] | Sequence[tuple[Any, ...]]]
+"""A statement by name, with its values: once, or for a batch."""
+
+
 class Transaction(Protocol):
     """One transaction, or one look. ``now`` is its time by the database's clock; all statements inside see the same."""
 
@@ -39,8 +43,12 @@ class Transaction(Protocol):
         """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
         ...
 
-    def together(self, *asked: tuple[str, dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+    def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order; the rows of each."""
+        ...
+
+    def expect_ids(self, count: int) -> None:
+        """So many new job ids will most likely be wanted, where that saves waiting for them."""
         ...
 
     def job_ids(self, count: int) -> Sequence[int]:

@@ -37,7 +37,7 @@ from mainspring.domain.workflow import Node, OnFailure
 from mainspring.errors import MainspringError
 from mainspring.store import rows, run_replays, runs
 from mainspring.store.run_replays import Part
-from mainspring.store.runs import Errand, Gone, Happened, Held, Items, Key, Spec
+from mainspring.store.runs import Below, Errand, Glance, Gone, Happened, Held, Items, Key, Spec
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.concluded import conclude
 from mainspring.transitions.firing import Firing, Item, Refused, node_of
@@ -80,11 +80,11 @@ class Chosen(NamedTuple):
 NOWHERE = Advanced()
 
 
-def advance(tx: Transaction, ends: Sequence[End], actor: str) -> Advanced:
-    """Let go what these ends let go."""
+def advance(tx: Transaction, ends: Sequence[End], actor: str, seen: Glance | None = None) -> Advanced:
+    """Let go what these ends let go. ``seen``: what was seen of their runs already."""
     if not ends:
         return NOWHERE
-    wave = Wave(tx, actor, {end.link.run for end in ends})
+    wave = Wave(tx, actor, {end.link.run for end in ends}, seen)
     wave.ended(ends)
     return wave.run()
 
@@ -92,11 +92,12 @@ def advance(tx: Transaction, ends: Sequence[End], actor: str) -> Advanced:
 class Wave:
     """One transaction's worth of progress."""
 
-    def __init__(self, tx: Transaction, actor: str, wanted: Iterable[RunId]) -> None:
+    def __init__(self, tx: Transaction, actor: str, wanted: Iterable[RunId], seen: Glance | None = None) -> None:
         self._tx = tx
         self._actor = actor
-        self._held: dict[RunId, Held] = {}
-        self._wanted = set(wanted)
+        self._held: dict[RunId, Held] = {} if seen is None else dict(seen.held)
+        self._seen = {} if seen is None or seen.below is None else seen.below
+        self._wanted = set(wanted) - self._held.keys()
         self._told: list[Told] = []
         self._left: list[Gone] = []
         self._errands: list[Errand] = []
@@ -259,11 +260,7 @@ class Wave:
 
     def _round(self, told: list[Told]) -> None:
         self._flush()  # who has left in an earlier round is not let go again by this one
-        wanted, self._wanted = self._wanted, set()
-        sources = [(one.run, one.node, one.after) for one in told]
-        held, below = runs.hold_and_look(self._tx, wanted, sources, self._room + 1)
-        self._held |= held
-        first, left = cut(told, below, self._room)
+        first, left = cut(told, self._below(told), self._room)
         self._told += left
         self._room -= len(first)
         resumed = [(told[one.place].run, one.target) for one in first if self._held[told[one.place].run].kept]
@@ -271,6 +268,17 @@ class Wave:
             kept = run_replays.kept(self._tx, sorted(set(resumed)))
             first = [one for one in first if (told[one.place].run, one.target) not in kept]
         self._decide(*reach(self._tx, told, first))
+
+    def _below(self, told: list[Told]) -> list[Below]:
+        """The nodes below these, in order."""
+        if not self._wanted and all(not one.after and (one.run, one.node) in self._seen for one in told):
+            found = [self._seen[one.run, one.node] for one in told]
+            return [row._replace(place=place) for place, some in enumerate(found) for row in some]
+        wanted, self._wanted = self._wanted, set()
+        sources = [(one.run, one.node, one.after) for one in told]
+        held, below = runs.hold_and_look(self._tx, wanted, sources, self._room + 1)
+        self._held |= held
+        return below
 
     # --- decisions --------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from mainspring.clock import instant_text
@@ -12,14 +12,15 @@ from mainspring.domain.job import Link
 from mainspring.domain.states import Cause, Charge, Outcome
 from mainspring.domain.task import Lodging
 from mainspring.domain.verdicts import Verdict, after_ending, after_loss
-from mainspring.store import jobs, lanes, rows
+from mainspring.store import jobs, lanes, rows, runs
 from mainspring.store.jobs import Left, Move
 from mainspring.store.rows import Policy
+from mainspring.store.runs import Glance
 from mainspring.store.transaction import Transaction
 from mainspring.store.workers import SeenLease
-from mainspring.transitions.advance import NOWHERE, Advanced
+from mainspring.transitions.advance import BUDGET, NOWHERE, Advanced
 from mainspring.transitions.cancelled import cancel_below
-from mainspring.transitions.moved import enter
+from mainspring.transitions.moved import Known, enter
 
 _FIRST = Tally()
 
@@ -45,7 +46,8 @@ def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
     """End these attempts where their claims still hold the leases; the others change nothing."""
     if not reports:
         return Settled({}, [])
-    left = jobs.leave_leased(tx, [(r.ending.job, r.ending.claim) for r in reports])
+    links = {report.ending.job: report.link for report in reports if report.link is not None}
+    left, seen = _leave(tx, [(r.ending.job, r.ending.claim) for r in reports], list(links.values()))
     verdicts: dict[JobId, Verdict] = {}
     fenced, moves = [], []
     attempts: list[jobs.Tried] = []
@@ -69,8 +71,19 @@ def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
         details = None if ending.details is None else ending.details.decode()
         attempts.append((row, ending.outcome, verdict.charge, ending.sandbox, ending.failure, details))
         moves.append(_move(tx, row, verdict, ending, actor))
-    links = {report.ending.job: report.link for report in reports if report.link is not None}
-    return Settled(verdicts, fenced, _settle(tx, moves, attempts, actor, links))
+    return Settled(verdicts, fenced, _settle(tx, moves, attempts, actor, Known(links, seen)))
+
+
+def _leave(
+    tx: Transaction, pairs: Sequence[tuple[JobId, ClaimId]], links: Sequence[Link]
+) -> tuple[dict[JobId, Left], Glance | None]:
+    """End the leases, and look at what will most likely come next in the runs of their jobs."""
+    if not links:
+        return jobs.leave_leased(tx, pairs)[0], None
+    nodes = list(dict.fromkeys((one.run, one.node) for one in links if one.item is None))
+    tx.expect_ids(len(nodes))
+    left, answers = jobs.leave_leased(tx, pairs, *runs.glancing({one.run for one in links}, nodes, BUDGET))
+    return left, runs.glance(answers, nodes, BUDGET)
 
 
 def lose(tx: Transaction, seen: Sequence[SeenLease], actor: str) -> list[JobId]:
@@ -98,13 +111,13 @@ def _settle(
     moves: Sequence[Move],
     attempts: Sequence[jobs.Tried],
     actor: str,
-    links: Mapping[JobId, Link] | None = None,
+    known: Known | None = None,
 ) -> Advanced:
     """Write the attempts and make the moves; what a cancelled one had submitted ends with it."""
     if not moves:
         return NOWHERE
     jobs.insert_attempts(tx, attempts)
-    advanced = enter(tx, moves, actor, links)
+    advanced = enter(tx, moves, actor, known)
     for move in moves:
         if move.cause is Cause.CANCEL:
             cancel_below(tx, move.left.job, actor)

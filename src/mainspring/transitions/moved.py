@@ -6,6 +6,7 @@ Every job that ends goes through here, so that no run ever misses an end.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Link
@@ -13,6 +14,7 @@ from mainspring.domain.joins import NodeState
 from mainspring.domain.states import FINAL, State, next_state
 from mainspring.store import jobs, runs
 from mainspring.store.jobs import Move
+from mainspring.store.runs import Glance
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.advance import NOWHERE, Advanced, End, advance
 
@@ -23,19 +25,27 @@ _NODE_STATE = {
 }
 
 
-def enter(tx: Transaction, moves: Sequence[Move], actor: str, links: Mapping[JobId, Link] | None = None) -> Advanced:
+class Known(NamedTuple):
+    """What the holder of jobs knows: which of them are of runs, and what was seen of these runs already."""
+
+    links: Mapping[JobId, Link]
+    seen: Glance | None = None
+
+
+def enter(tx: Transaction, moves: Sequence[Move], actor: str, known: Known | None = None) -> Advanced:
     """Put jobs into their next place, and let go what the ends among them let go.
 
-    ``links``: which of the jobs are of runs, where the caller knows; else it is looked up for those that end.
+    ``known``: of these jobs; else their runs are looked up for those that end.
     """
     jobs.enter(tx, moves)
     ended = {
         move.left.job: state
         for move in moves
-        if (state := next_state(move.left.state, move.cause)) in FINAL and (links is None or move.left.job in links)
+        if (state := next_state(move.left.state, move.cause)) in FINAL
+        and (known is None or move.left.job in known.links)
     }
     if not ended:
         return NOWHERE
-    if links is None:
-        links = runs.links(tx, list(ended))
-    return advance(tx, [End(links[job], _NODE_STATE[state]) for job, state in ended.items() if job in links], actor)
+    links, seen = Known(runs.links(tx, list(ended))) if known is None else known
+    ends = [End(links[job], _NODE_STATE[state]) for job, state in ended.items() if job in links]
+    return advance(tx, ends, actor, seen)

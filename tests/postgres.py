@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 import psycopg
 
 _TEMPLATE = "mainspring_template"
+_CALM = {"autovacuum_naptime": "1h", "checkpoint_timeout": "1h", "full_page_writes": "off"}
+"""It does not look after some hundred databases of which each lives for a second, nor write a page twice."""
 _NOBODY = 65534
 
 
@@ -168,7 +170,7 @@ def _joined(folder: Path, users: Any) -> Server:
     else:
         shutil.rmtree(folder / "server", ignore_errors=True)
         (folder / "server").mkdir()
-        server = start(folder / "server")
+        server = start(folder / "server", **_CALM)
         _make_template(server)
     _write(users, {"count": known.get("count", 0) + 1, "port": server.port, "bin": str(server.bin)})
     return server

@@ -251,8 +251,12 @@ class PostgresBench(Bench):
         return store
 
     def dump(self, store: Store) -> Dump:
-        tables = asked(store, "select tablename from pg_tables where schemaname = current_schema() order by 1")
-        return {name: asked(store, f"select * from {name} order by {name}::text") for (name,) in tables}
+        def look(tx: Any) -> Dump:
+            ask = tx._connection.execute
+            tables = list(ask("select tablename from pg_tables where schemaname = current_schema() order by 1"))
+            return {name: list(ask(f"select * from {name} order by {name}::text")) for (name,) in tables}
+
+        return store.read(look)
 
     def columns(self, store: Store, name: str) -> tuple[str, ...]:
         text = self._numbered(name)

@@ -11,6 +11,7 @@ from mainspring.domain.task import Lodging
 from mainspring.errors import IllegalState, ReplayLive, UnknownJob
 from mainspring.store import lanes
 from mainspring.transitions.waiting import BATCH
+from tests.contract.engines import asked
 from tests.contract.stories import LEASE, Story
 
 # --- promotion ------------------------------------------------------------------------------------------------------
@@ -39,7 +40,7 @@ def test_promotion_goes_in_batches_of_bounded_size_earliest_first(story: Story) 
     ids = story.submit_many([JobRequest("send", delay=1 + n % 7) for n in range(BATCH + 50)])
     story.clock.forward(MINUTE)
     assert story.promote() == BATCH
-    left = [job for job in ids if story.state(job) is State.SCHEDULED]
+    left = [row[0] for row in asked(story.store, "select job from due")]
     assert {story.job(job).run_at for job in left} == {story.job(ids[6]).run_at}
     assert story.promote() == 50
     assert story.promote() == 0

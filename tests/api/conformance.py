@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any
 
 import httpx2
@@ -15,6 +16,7 @@ import jsonschema_rs
 from mainspring.errors import MainspringError
 from mainspring.server.app import routes
 from mainspring.server.exchange import Entry
+from mainspring.server.fresh import is_list
 from mainspring.server.openapi import document, refusals, shape_schema
 from mainspring.server.operation import JSON, STREAM, Page, Schema
 from mainspring.server.problems import PROBLEM
@@ -73,6 +75,9 @@ def check(answer: httpx2.Response) -> None:
         _validator("Problem").validate(answer.json())
     if entry is None:
         assert media == PROBLEM, told
+    elif answer.status_code == HTTPStatus.NOT_MODIFIED:
+        assert is_list(entry), told
+        assert not answer.content, told
     elif answer.status_code in entry.tells.answers:
         assert media in entry.tells.media, told
         if media == JSON and answer.content:

@@ -154,7 +154,7 @@ def test_a_method_can_not_be_slipped_in(server: Serving) -> None:
 
 
 def test_answers_are_not_kept_guessed_or_framed(server: Serving) -> None:
-    for answer in (server.http.get(f"{API}/jobs"), server.http.get("/nothing"), server.http.get("/healthz")):
+    for answer in (server.http.get(f"{API}/session"), server.http.get("/nothing"), server.http.get("/healthz")):
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-content-type-options"] == "nosniff"
         policy = answer.headers["content-security-policy"]

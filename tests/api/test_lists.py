@@ -103,3 +103,67 @@ def test_a_look_at_the_head_has_no_body(server: Serving) -> None:
     assert answer.status_code == 200
     assert answer.content == b""
     assert int(answer.headers["content-length"]) == len(server.http.get(f"{API}/tasks").content)
+
+
+SMALL = ("tasks", "workers", "queues", "topics", "subscriptions", "workflows", "schedules", "tokens", "users")
+
+
+@pytest.fixture(scope="module")
+def filled(server: Serving, worker: HandWorker) -> None:
+    """Two of each at least."""
+    assert worker.id
+    for name in ("one", "two"):
+        for method, path, body in (
+            ("PATCH", f"queues/{name}", {"limit": 3}),
+            ("POST", f"topics/{name}/messages", {"data": 1}),
+            ("PUT", f"subscriptions/{name}", {"topic": name, "task": "echo"}),
+            ("PUT", f"workflows/{name}", {"nodes": [{"name": "A", "task": "shop.echo"}]}),
+            ("POST", "schedules", {"name": name, "cron": "0 3 * * *", "task": "shop.echo"}),
+            ("POST", "tokens", {"name": f"t-{name}", "role": "viewer"}),
+            ("POST", "users", {"name": name, "password": "correct horse battery", "role": "viewer"}),
+        ):
+            assert server.http.request(method, f"{API}/{path}", json=body).status_code < 300, path
+    server.http.delete(f"{API}/users/one")
+    assert server.http.post(f"{API}/users", json={"name": "one", "password": "x" * 20, "role": "admin"}).is_success
+
+
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize("noun", SMALL)
+def test_a_list_of_what_there_are_few_of_pages_too(server: Serving, noun: str) -> None:
+    def named(page: dict[str, Any]) -> list[Any]:
+        return [one.get("id") or one.get("name") for one in page["items"]]
+
+    whole = named(server.http.get(f"{API}/{noun}").json())
+    seen: list[Any] = []
+    query: dict[str, Any] = {"limit": 1}
+    while True:
+        page = server.http.get(f"{API}/{noun}", params=query).json()
+        seen += named(page)
+        if page["next"] is None:
+            break
+        assert len(page["items"]) == 1
+        query["cursor"] = page["next"]
+    assert seen == whole
+    assert len(whole) >= (1 if noun == "workers" else 2)
+    for wrong in ("1", "x", "\u00e9", "W10", "WyIx"):
+        answer = server.http.get(f"{API}/{noun}", params={"cursor": wrong})
+        assert answer.status_code in {200, 422}
+        assert answer.is_success or answer.json()["code"] == "invalid_cursor"
+    assert server.http.get(f"{API}/{noun}", params={"limit": 0}).status_code == 422
+
+
+def test_a_list_that_has_not_changed_is_not_sent_again(server: Serving) -> None:
+    made = server.submit(queue="polled")
+    path = f"{API}/jobs?queue=polled"
+    first = server.http.get(path)
+    tag = first.headers["etag"]
+    assert first.headers["cache-control"] == "private, no-cache"
+    for given in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        same = server.http.get(path, headers={"If-None-Match": given})
+        assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+    assert server.http.get(path, headers={"If-None-Match": '"other"'}).json() == first.json()
+    server.http.post(f"{API}/jobs/{made['id']}/cancel")
+    changed = server.http.get(path, headers={"If-None-Match": tag})
+    assert (changed.status_code, changed.json()["items"][0]["state"]) == (200, "cancelled")
+    assert changed.headers["etag"] != tag
+    assert "etag" not in server.http.get(f"{API}/session").headers

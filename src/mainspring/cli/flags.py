@@ -49,6 +49,7 @@ class ServerFlags:
     keep_ticks: Annotated[str | None, _flag("keep_ticks")] = None
     keep_deliveries: Annotated[str | None, _flag("keep_deliveries")] = None
     webhook_networks: Annotated[tuple[str, ...], _flag("webhook_networks")] = ()
+    request_rate: Annotated[str | None, _flag("request_rate")] = None
 
 
 @Parameter(name="*")

@@ -102,7 +102,7 @@ class HttpClient(WebhookVerbs):
 
     def attempts(self, job: int) -> list[Attempt]:
         """The attempts of a job in order, the running one last."""
-        return [unwire.attempt_of(one) for one in self._rest.items(f"/jobs/{job}/attempts")]
+        return [unwire.attempt_of(one) for one in self._rest.pages(f"/jobs/{job}/attempts")]
 
     def events(
         self, *, after: int = 0, job: int | None = None, kinds: Sequence[str] = (), limit: int = 1000
@@ -135,11 +135,11 @@ class HttpClient(WebhookVerbs):
 
     def tasks(self) -> list[Task]:
         """The catalog."""
-        return [unwire.task_of(one) for one in self._rest.items("/tasks")]
+        return [unwire.task_of(one) for one in self._rest.pages("/tasks")]
 
     def workers(self) -> list[Worker]:
         """All workers that are known, newest first."""
-        return [unwire.worker_of(one) for one in self._rest.items("/workers")]
+        return [unwire.worker_of(one) for one in self._rest.pages("/workers")]
 
     def worker(self, worker: int) -> Worker:
         """One worker."""
@@ -151,7 +151,7 @@ class HttpClient(WebhookVerbs):
 
     def queues(self) -> list[Queue]:
         """All queues that are known, by name."""
-        return [unwire.queue_of(one) for one in self._rest.items("/queues")]
+        return [unwire.queue_of(one) for one in self._rest.pages("/queues")]
 
     def queue(self, name: str) -> Queue:
         """One queue."""
@@ -178,7 +178,7 @@ class HttpClient(WebhookVerbs):
 
     def tokens(self) -> list[Token]:
         """All tokens, newest first."""
-        return [unwire.token_of(one) for one in self._rest.items("/tokens")]
+        return [unwire.token_of(one) for one in self._rest.pages("/tokens")]
 
     def create_user(self, name: str, password: str, role: Role, *, queues: Sequence[str] | None = None) -> User:
         """Somebody who may sign in."""
@@ -196,7 +196,7 @@ class HttpClient(WebhookVerbs):
 
     def users(self) -> list[User]:
         """All users, by name, removed ones last."""
-        return [unwire.user_of(one) for one in self._rest.items("/users")]
+        return [unwire.user_of(one) for one in self._rest.pages("/users")]
 
     def changes(self, wanted: ChangeFilter) -> list[Change]:
         """Lines of the audit trail, newest first."""

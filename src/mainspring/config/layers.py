@@ -7,6 +7,7 @@ module that reads the process environment for settings. Must not open a store.
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import os
 import sys
 import zlib
@@ -157,6 +158,10 @@ def _refuse_typo(variable: str, known: Mapping[str, Setting]) -> None:
         )
 
 
+_RATE_FOR_OTHERS = 1_000
+"""Requests a second of one asker, where other machines can reach the server."""
+
+
 def _checked(setting: Setting, given: object, place: str) -> Value:
     try:
         return read(setting, given)
@@ -176,8 +181,16 @@ def defaults(given: Mapping[str, Value]) -> dict[str, Value]:
         "runners": max(1, min(4, _cores() - 1)),
         "auth": "",
         "transport": "",
+        "request_rate": 0 if _is_loopback(str(given.get("host", BY_NAME["host"].default))) else _RATE_FOR_OTHERS,
         "log_format": "pretty" if sys.stderr is not None and sys.stderr.isatty() else "json",
     }
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address("127.0.0.1" if host == "localhost" else host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _cores() -> int:

@@ -126,6 +126,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_ticks: Duration = Duration(90 * DAY)
     keep_deliveries: Duration = Duration(7 * DAY)
     webhook_networks: tuple[str, ...] = ()
+    request_rate: int = 0
     log_format: str = "json"
     restart_limit: int = 5
     restart_window: Duration = MINUTE
@@ -331,6 +332,18 @@ SETTINGS: tuple[Setting, ...] = (
         "--webhook-network",
         _SERVERS,
         depends="none",
+    ),
+    Setting(
+        "request_rate",
+        Kind.WHOLE,
+        None,
+        "How many requests a second a server takes of one asker, over ten seconds; 0: as many as come.",
+        "--request-rate",
+        _SERVERS,
+        least=0,
+        most=100_000,
+        depends="0 at a loopback address, else 1,000",
+        restart_only=False,
     ),
     Setting(
         "log_format",

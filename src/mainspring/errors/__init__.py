@@ -15,7 +15,7 @@ MainspringError
 │                                        TokenExists  UserExists  WebhookExists  NotEnded
 ├─ Unauthenticated         401  exit 4   WrongPassword; REST only: the server asks who is there
 ├─ Forbidden               403  exit 4   ForeignOrigin  AddressRefused  RoleTooLow  OutOfReach  ProofMissing
-├─ TooBusy                 429  exit 5   TooManyFailures; back-pressure: nothing was changed
+├─ TooBusy                 429  exit 5   TooManyFailures  TooManyRequests; back-pressure
 ├─ AnswerTimeout           504  exit 5   REST only: not known whether the change was made
 ├─ AddressUnavailable      503  exit 5   the server can't listen there
 ├─ StoreError              503  exit 5   StoreUnreachable  StoreReadOnly  StoreCorrupt  StoreBusy  StoreMoved
@@ -96,6 +96,7 @@ from mainspring.errors.refused import (
     TokenExists,
     TooBusy,
     TooManyFailures,
+    TooManyRequests,
     Unauthenticated,
     UnknownDelivery,
     UnknownEdit,
@@ -201,6 +202,7 @@ __all__ = [
     "TooBusy",
     "TooManyFailures",
     "TooManyJobs",
+    "TooManyRequests",
     "Unauthenticated",
     "UnknownDelivery",
     "UnknownEdit",

@@ -320,12 +320,25 @@ class TooBusy(MainspringError):
     code = "too_busy"
     http_status = 429
     exit_status = 5
+    retry_after = 1
+    """Seconds after which it is worth trying again."""
 
 
 class TooManyFailures(TooBusy):
     """Too many wrong tokens came from one address; for a while it is not listened to. REST only."""
 
     code = "too_many_failures"
+    retry_after = 60
+
+
+class TooManyRequests(TooBusy):
+    """One asker makes more requests than the server takes of one (``request_rate``). REST only."""
+
+    code = "too_many_requests"
+
+    def __init__(self, message: str, *, remedy: str, retry_after: int) -> None:
+        super().__init__(message, remedy=remedy)
+        self.retry_after = retry_after
 
 
 class AnswerTimeout(MainspringError):

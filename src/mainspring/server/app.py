@@ -47,6 +47,7 @@ from mainspring.server.exchange import Entry
 from mainspring.server.health import Health
 from mainspring.server.heeding import Heeding, Shared
 from mainspring.server.listen import Terms, check, listen, url
+from mainspring.server.pace import Pace
 from mainspring.server.routes.access import AccessRoutes
 from mainspring.server.routes.catalog import CatalogRoutes
 from mainspring.server.routes.config import ConfigRoutes
@@ -89,14 +90,16 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
         listener = stack.enter_context(listen(settings.host, settings.port))
         store = Store.open(settings.database_url)
         stack.callback(store.close)
-        loops = _loops(store, live, stack)
+        pace = Pace(store.clock, settings.request_rate)
+        loops = _loops(store, live, stack, pace)
         client = DirectClient(store, live=live)
         admission = _admission(store, client, terms)
         health = Health(loops, store.clock, lambda: store.write(mark), client.workers)
         stack.callback(health.close)
         secure = terms.encrypted or terms.exposed
         entries = routes(client, health, store.clock, _disk(settings.database_url), admission=admission, secure=secure)
-        web = Web(entries, listener.getsockname()[1], store.chance, admission=admission, encrypted=terms.encrypted)
+        port, encrypted = listener.getsockname()[1], terms.encrypted
+        web = Web(entries, port, store.chance, admission=admission, encrypted=encrypted, pace=pace)
         stack.callback(web.close)
         said = f"listening at {url(listener, encrypted=terms.encrypted)}"
         server = _Server(web, terms, lambda: (say or _say)(said))
@@ -105,7 +108,7 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
     return 0
 
 
-def _loops(store: Store, live: Live, stack: ExitStack) -> list[Drive]:
+def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive]:
     """Every loop, each on a thread; one looks out for those that wait for what others write."""
     settings = live.settings
     sweep = Sweep(store, store.clock, settings.sweep, poll=_LOOK_UNASKED)
@@ -120,6 +123,7 @@ def _loops(store: Store, live: Live, stack: ExitStack) -> list[Drive]:
         retention.adopt(keep_of(now))
         notify.adopt(now.keep_deliveries)
         lookout.adopt(now.poll)
+        pace.adopt(now.request_rate)
 
     watched: dict[str, Watched] = {
         "sweeper": sweep,

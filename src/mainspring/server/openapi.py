@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mainspring.server import fresh
 from mainspring.server.admission import COOKIE, PROOF
 from mainspring.server.exchange import MUST_HAVE_BODY, TAKES_BODY, Access, Entry
 from mainspring.server.operation import HTML, JSON, PLAIN, STREAM, Page, Schema
@@ -58,6 +59,7 @@ _OF_CHANGES = {
 }
 _UNKNOWN = {404: "There is no such thing."}
 _KEY = {"Idempotency-Key": {"POST /api/v1/jobs", "POST /api/v1/jobs/batch"}}
+_TAG = {"schema": {"type": "string"}, "description": "Of this answer, for If-None-Match."}
 _RESUMED = "Last-Event-ID"
 _TEXTS = {HTML, PLAIN, STREAM}
 _PLAIN: dict[str, Any] = {"object": {}, "string": "text", "integer": 1, "number": 1.5, "boolean": False}
@@ -121,6 +123,9 @@ def _operation(entry: Entry) -> dict[str, Any]:
             **{str(code): _refused(code) for code in refusals(entry) if code not in told.answers},
         },
     }
+    if fresh.is_list(entry):
+        found["responses"]["200"]["headers"] = {"ETag": _TAG}
+        found["responses"]["304"] = {"description": "The list is as If-None-Match says.", "headers": {"ETag": _TAG}}
     if entry.access in TAKES_BODY:
         schema = named(told.body or "Nothing")
         found["requestBody"] = {
@@ -146,6 +151,8 @@ def _parameters(entry: Entry) -> list[dict[str, Any]]:
     headers = [name for name, routes in _KEY.items() if f"{entry.method} {entry.path}" in routes]
     if STREAM in entry.tells.media:
         headers.append(_RESUMED)
+    if fresh.is_list(entry):
+        headers.append("If-None-Match")
     return found + [{"name": name, "in": "header", "schema": HEADERS[name]} for name in headers]
 
 

@@ -10,7 +10,6 @@ from mainspring.errors import (
     MainspringError,
     MethodNotAllowed,
     TooBusy,
-    TooManyFailures,
     Unauthenticated,
 )
 from mainspring.server.exchange import Answer
@@ -56,7 +55,7 @@ def _headers(error: MainspringError) -> dict[str, str]:
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allowed)
     if isinstance(error, TooBusy):
-        headers["retry-after"] = "60" if isinstance(error, TooManyFailures) else "1"
+        headers["retry-after"] = str(error.retry_after)
     if isinstance(error, Unauthenticated):
         headers["www-authenticate"] = "Bearer"
     return headers

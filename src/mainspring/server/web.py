@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
@@ -17,12 +18,14 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from mainspring.chance import Chance
-from mainspring.clock import SECOND, Duration, seconds
+from mainspring.clock import SECOND, Duration, SystemClock, seconds
 from mainspring.domain.access import ANYBODY, Asker
 from mainspring.errors import AnswerTimeout, InvalidInput, InvalidText, MainspringError, TooBusy, near
+from mainspring.server import fresh
 from mainspring.server.admission import Admission
 from mainspring.server.body import Body, Gone
 from mainspring.server.exchange import TAKES_BODY, Access, Answer, Asked, Entry, Look, Piece, Stream
+from mainspring.server.pace import Pace
 from mainspring.server.problems import fault, problem
 from mainspring.server.security import BODY_LIMIT, Admitted, Gate, Header, has_body
 from mainspring.server.stream import HEADERS, carry
@@ -76,7 +79,8 @@ class Written(NamedTuple):
 class Web:
     """An ASGI application over a table of routes. ``close`` lets go of its threads.
 
-    ``admission``: says who is there; None for a server that does not ask. ``encrypted``: whether it speaks TLS.
+    ``admission``: says who is there; None for a server that does not ask. ``encrypted``: whether it speaks TLS;
+    ``pace``: how many requests one asker may make; None: as many as they like.
     """
 
     def __init__(  # noqa: PLR0913 - all that it serves, and how
@@ -88,10 +92,12 @@ class Web:
         admission: Admission | None = None,
         *,
         encrypted: bool = False,
+        pace: Pace | None = None,
     ) -> None:
         self._gate = Gate(entries, port, asks=admission is not None)
         self._admission = admission
         self._safe = _SAFE | (_ENCRYPTED if encrypted else {})
+        self._pace = pace or Pace(SystemClock())
         self._chance = chance
         self._limits = limits or Limits()
         self._pool = ThreadPoolExecutor(self._limits.threads, "mainspring-request")
@@ -157,6 +163,8 @@ class Web:
         try:
             address = (scope.get("client") or ("",))[0]
             asker = await self._who(admitted, headers, address)
+            if admitted.entry.access is not Access.PROBE:
+                self._pace.take(asker.name if asker is not ANYBODY else address)
             takes = admitted.entry.access in TAKES_BODY
             data = await body.read(self._limits.body_time, held.add) if takes else b""
             asked = Asked(admitted.path, query, dict(headers), data, asker, address)
@@ -183,7 +191,7 @@ class Web:
 
     async def _call(self, entry: Entry, asked: Asked) -> Written:
         pool = self._probes if entry.access is Access.PROBE else self._pool
-        call = asyncio.get_running_loop().run_in_executor(pool, lambda: _written(entry.handler(asked)))
+        call = asyncio.get_running_loop().run_in_executor(pool, lambda: _told(entry, asked))
         done, _ = await asyncio.wait({call}, timeout=seconds(self._limits.answer_time))
         if not done:
             call.add_done_callback(_forget)
@@ -195,7 +203,11 @@ class Web:
 
     async def _send(self, written: Written, body: Body, send: Send) -> None:
         data = written.data
-        headers = self._safe | dict(written.headers) | {"content-length": str(len(data))}
+        headers = self._safe | dict(written.headers)
+        if written.status == HTTPStatus.NOT_MODIFIED:
+            del headers["content-type"]
+        else:
+            headers["content-length"] = str(len(data))
         unread = body.unread
         if unread:
             headers["connection"] = "close"
@@ -251,6 +263,18 @@ def _written(answer: Answer) -> Written:
     if isinstance(value, Stream):
         return Written(answer.status, answer.headers, b"", value.look)
     return Written(answer.status, answer.headers, value if isinstance(value, bytes) else msgspec.json.encode(value))
+
+
+def _told(entry: Entry, asked: Asked) -> Written:
+    """What the handler answers; of a list that the asker has already, no more than that."""
+    written = _written(entry.handler(asked))
+    if written.status != HTTPStatus.OK or written.look is not None or not fresh.is_list(entry):
+        return written
+    tag = fresh.tag(written.data)
+    headers = {**written.headers, **fresh.HEADERS, "etag": tag}
+    if fresh.has(asked.headers.get("if-none-match"), tag):
+        return Written(HTTPStatus.NOT_MODIFIED, headers, b"")
+    return written._replace(headers=headers)
 
 
 def _forget(call: asyncio.Future[Written]) -> None:

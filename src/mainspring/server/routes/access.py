@@ -8,6 +8,7 @@ from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import change_wire, token_wire
 from mainspring.clock import duration
 from mainspring.domain.access import ChangeFilter, Role, role_of
+from mainspring.server import pages
 from mainspring.server.decode import body_of, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.operation import Page, gives
@@ -37,7 +38,9 @@ class AccessRoutes:
     def entries(self) -> list[Entry]:
         """The routes of these nouns."""
         return [
-            Entry("GET", "/api/v1/tokens", Access.READ, self.tokens, gives(Page("Token")), role=Role.ADMIN),
+            Entry(
+                "GET", "/api/v1/tokens", Access.READ, self.tokens, gives(Page("Token")), pages.QUERY, role=Role.ADMIN
+            ),
             Entry(
                 "POST",
                 "/api/v1/tokens",
@@ -65,9 +68,9 @@ class AccessRoutes:
             ),
         ]
 
-    def tokens(self, _: Asked) -> Answer:
+    def tokens(self, asked: Asked) -> Answer:
         """All tokens, newest first, without their secrets."""
-        return Answer(200, {"items": [token_wire(token) for token in self._client.tokens()], "next": None})
+        return pages.paged(asked, self._client.tokens(), token_wire, lambda token: (-token.id,))
 
     def create(self, asked: Asked) -> Answer:
         """A new token; ``token`` in the answer is its secret, shown this once."""

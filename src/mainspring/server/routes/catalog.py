@@ -5,6 +5,7 @@ from __future__ import annotations
 from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import queue_wire, task_wire, worker_wire
 from mainspring.errors import NoSuchTask
+from mainspring.server import pages
 from mainspring.server.decode import no_fields, queue_change
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
 from mainspring.server.operation import Page, gives
@@ -19,12 +20,24 @@ class CatalogRoutes:
     def entries(self) -> list[Entry]:
         """The routes of these nouns."""
         return [
-            Entry("GET", "/api/v1/tasks", Access.READ, self.tasks, gives(Page("Task")), reach=Reach.NOTHING),
+            Entry(
+                "GET", "/api/v1/tasks", Access.READ, self.tasks, gives(Page("Task")), pages.QUERY, reach=Reach.NOTHING
+            ),
             Entry("GET", "/api/v1/tasks/{name}", Access.READ, self.task, gives("Task"), reach=Reach.NOTHING),
-            Entry("GET", "/api/v1/workers", Access.READ, self.workers, gives(Page("Worker")), reach=Reach.NOTHING),
+            Entry(
+                "GET",
+                "/api/v1/workers",
+                Access.READ,
+                self.workers,
+                gives(Page("Worker")),
+                pages.QUERY,
+                reach=Reach.NOTHING,
+            ),
             Entry("GET", "/api/v1/workers/{id}", Access.READ, self.worker, gives("Worker"), reach=Reach.NOTHING),
             Entry("POST", "/api/v1/workers/{id}/drain", Access.ACT, self.drain, gives("Worker")),
-            Entry("GET", "/api/v1/queues", Access.READ, self.queues, gives(Page("Queue")), reach=Reach.ASKED),
+            Entry(
+                "GET", "/api/v1/queues", Access.READ, self.queues, gives(Page("Queue")), pages.QUERY, reach=Reach.ASKED
+            ),
             Entry("GET", "/api/v1/queues/{name}", Access.READ, self.queue, gives("Queue"), reach=Reach.QUEUE),
             Entry(
                 "PATCH",
@@ -36,9 +49,9 @@ class CatalogRoutes:
             ),
         ]
 
-    def tasks(self, _: Asked) -> Answer:
-        """All tasks that apps have reported."""
-        return Answer(200, {"items": [task_wire(task) for task in self._client.tasks()], "next": None})
+    def tasks(self, asked: Asked) -> Answer:
+        """All tasks that apps have reported, by name."""
+        return pages.paged(asked, self._client.tasks(), task_wire, lambda task: (task.name,))
 
     def task(self, asked: Asked) -> Answer:
         """One task, by its full name, or by the short one where it is unique."""
@@ -50,9 +63,9 @@ class CatalogRoutes:
             raise NoSuchTask(name, [one.name for one in known])
         return Answer(200, task_wire(found[0]))
 
-    def workers(self, _: Asked) -> Answer:
+    def workers(self, asked: Asked) -> Answer:
         """All known workers, newest first."""
-        return Answer(200, {"items": [worker_wire(worker) for worker in self._client.workers()], "next": None})
+        return pages.paged(asked, self._client.workers(), worker_wire, lambda worker: (-worker.id,))
 
     def worker(self, asked: Asked) -> Answer:
         """One worker."""
@@ -66,7 +79,7 @@ class CatalogRoutes:
     def queues(self, asked: Asked) -> Answer:
         """All known queues, by name."""
         found = [queue for queue in self._client.queues() if asked.asker.reaches(queue.name)]
-        return Answer(200, {"items": [queue_wire(queue) for queue in found], "next": None})
+        return pages.paged(asked, found, queue_wire, lambda queue: (queue.name,))
 
     def queue(self, asked: Asked) -> Answer:
         """One queue."""

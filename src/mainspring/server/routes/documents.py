@@ -65,7 +65,7 @@ def _part(method: str, path: str, operation: dict[str, Any]) -> str:
     if body.get("example"):
         lines.append(f"<pre>{escape(msgspec.json.encode(body['example']).decode())}</pre>")
     for status, answer in operation["responses"].items():
-        if "$ref" in answer:
+        if "content" not in answer:
             continue
         shown = answer["content"].get("application/json", {}).get("example")
         told = "" if shown is None else f"<pre>{escape(msgspec.json.encode(shown).decode())}</pre>"

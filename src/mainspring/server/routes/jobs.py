@@ -12,7 +12,7 @@ from mainspring.errors import InvalidInput, MainspringError
 from mainspring.server.decode import FILTERS, NARROWING, bulk_request, job_filter, job_request, job_requests, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Reach, Stream
 from mainspring.server.operation import JSON, STREAM, Operation, Page, gives
-from mainspring.server.pages import job_page
+from mainspring.server.pages import QUERY, job_page, paged
 from mainspring.server.schemas.values import whole
 from mainspring.server.stream import event
 
@@ -61,7 +61,9 @@ class JobRoutes:
             Entry("GET", f"{_JOBS}/count", Access.READ, self.count, gives("Count"), NARROWING, reach=Reach.ASKED),
             Entry("GET", _JOB, Access.READ, self.one, gives("Job"), reach=Reach.JOB),
             Entry("GET", f"{_JOB}/explain", Access.READ, self.explain, gives("Explanation"), reach=Reach.JOB),
-            Entry("GET", f"{_JOB}/attempts", Access.READ, self.attempts, gives(Page("Attempt")), reach=Reach.JOB),
+            Entry(
+                "GET", f"{_JOB}/attempts", Access.READ, self.attempts, gives(Page("Attempt")), QUERY, reach=Reach.JOB
+            ),
             Entry(
                 "GET",
                 f"{_JOB}/events",
@@ -141,7 +143,7 @@ class JobRoutes:
     def attempts(self, asked: Asked) -> Answer:
         """All attempts, the running one last."""
         found = self._client.attempts(asked.job)
-        return Answer(200, {"items": [attempt_wire(attempt) for attempt in found], "next": None})
+        return paged(asked, found, attempt_wire, lambda attempt: (attempt.number,))
 
     def events(self, asked: Asked) -> Answer:
         """Events behind the cursor, oldest first."""

@@ -14,6 +14,7 @@ from mainspring.domain.pictures.seen import of_graph
 from mainspring.domain.run import Replay, RunFilter, RunRequest
 from mainspring.domain.workflow import from_plain
 from mainspring.errors import InvalidWorkflow, UnknownRun
+from mainspring.server import pages
 from mainspring.server.decode import body_of, no_fields, object_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.operation import Page, gives
@@ -60,7 +61,7 @@ class RunRoutes:
     def entries(self) -> list[Entry]:
         """The routes of these nouns."""
         return [
-            Entry("GET", _WORKFLOWS, Access.READ, self.workflows, gives(Page("WorkflowShown"))),
+            Entry("GET", _WORKFLOWS, Access.READ, self.workflows, gives(Page("WorkflowShown")), pages.QUERY),
             Entry("GET", f"{_WORKFLOWS}/{{name}}", Access.READ, self.workflow, gives("WorkflowShown")),
             Entry("PUT", f"{_WORKFLOWS}/{{name}}", Access.CHANGE, self.put, gives("WorkflowShown", body="WorkflowPut")),
             Entry(
@@ -88,9 +89,9 @@ class RunRoutes:
             Entry("POST", f"{_RUN}/restart", Access.ACT, self.restart, gives("Replay", body="Restart", status=201)),
         ]
 
-    def workflows(self, _: Asked) -> Answer:
+    def workflows(self, asked: Asked) -> Answer:
         """All workflows, by name."""
-        return Answer(200, {"items": [workflow_wire(one) for one in self._client.workflows()], "next": None})
+        return pages.paged(asked, self._client.workflows(), workflow_wire, lambda workflow: (workflow.name,))
 
     def workflow(self, asked: Asked) -> Answer:
         """One workflow, with its nodes."""

@@ -20,6 +20,7 @@ from mainspring.domain.lookahead import load, load_document, preview_document, r
 from mainspring.domain.outage import outage, outage_document
 from mainspring.domain.timetable import Origin
 from mainspring.errors import InvalidOption
+from mainspring.server import pages
 from mainspring.server.decode import body_of, no_fields, object_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
 from mainspring.server.operation import Operation, Page, gives
@@ -62,7 +63,7 @@ class ScheduleRoutes:
     def entries(self) -> list[Entry]:
         """The routes of this noun."""
         return [
-            Entry("GET", _ALL, Access.READ, self.listed, gives(Page("Schedule"))),
+            Entry("GET", _ALL, Access.READ, self.listed, gives(Page("Schedule")), pages.QUERY),
             Entry(
                 "POST", _ALL, Access.CHANGE, self.put, Operation({200: "Schedule", 201: "Schedule"}, "ScheduleRequest")
             ),
@@ -100,13 +101,13 @@ class ScheduleRoutes:
                 self.backfill,
                 Operation({200: "Filling", 201: "Filling"}, "BackfillRequest"),
             ),
-            Entry("GET", f"{_ONE}/backfills", Access.READ, self.backfills, gives(Page("Backfill"))),
+            Entry("GET", f"{_ONE}/backfills", Access.READ, self.backfills, gives(Page("Backfill")), pages.QUERY),
             Entry("GET", f"{_ONE}/ticks", Access.READ, self.ticks, gives(Page("Tick")), ("cursor", "limit")),
         ]
 
-    def listed(self, _: Asked) -> Answer:
+    def listed(self, asked: Asked) -> Answer:
         """All schedules, by name."""
-        return Answer(200, {"items": [schedule_wire(one) for one in self._client.schedules()], "next": None})
+        return pages.paged(asked, self._client.schedules(), schedule_wire, lambda schedule: (schedule.name,))
 
     def one(self, asked: Asked) -> Answer:
         """One schedule."""
@@ -171,7 +172,7 @@ class ScheduleRoutes:
     def backfills(self, asked: Asked) -> Answer:
         """The backfills of a schedule, newest first."""
         found = self._client.backfills(asked.path["name"])
-        return Answer(200, {"items": [backfill_wire(one) for one in found], "next": None})
+        return pages.paged(asked, found, backfill_wire, lambda one: (-one.id,))
 
     def ticks(self, asked: Asked) -> Answer:
         """What became of its ticks, newest first."""

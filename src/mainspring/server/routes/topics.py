@@ -10,6 +10,7 @@ from mainspring.client.operating import OperatingClient
 from mainspring.client.topic_wire import message_wire, subscription_wire, topic_wire
 from mainspring.domain.topic import SubscriptionWanted
 from mainspring.errors import InvalidInput, InvalidOption
+from mainspring.server import pages
 from mainspring.server.decode import body_of, no_fields, object_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Stream
 from mainspring.server.operation import JSON, STREAM, Operation, Page, gives
@@ -32,19 +33,19 @@ class TopicRoutes:
         read = Operation({200: Page("Message")}, media=(JSON, STREAM))
         one = f"{_SUBSCRIPTIONS}/{{name}}"
         return [
-            Entry("GET", _TOPICS, Access.READ, self.topics, gives(Page("Topic"))),
+            Entry("GET", _TOPICS, Access.READ, self.topics, gives(Page("Topic")), pages.QUERY),
             Entry(
                 "POST", _MESSAGES, Access.CHANGE, self.publish, gives("Published", body="PublishRequest", status=201)
             ),
             Entry("GET", _MESSAGES, Access.READ, self.messages, read, ("cursor", "limit", "follow")),
-            Entry("GET", _SUBSCRIPTIONS, Access.READ, self.subscriptions, gives(Page("Subscription"))),
+            Entry("GET", _SUBSCRIPTIONS, Access.READ, self.subscriptions, gives(Page("Subscription")), pages.QUERY),
             Entry("PUT", one, Access.CHANGE, self.subscribe, gives("Subscription", body="SubscriptionRequest")),
             Entry("DELETE", one, Access.ACT, self.unsubscribe, gives("Subscription")),
         ]
 
-    def topics(self, _: Asked) -> Answer:
+    def topics(self, asked: Asked) -> Answer:
         """All topics, by name."""
-        return Answer(200, {"items": [topic_wire(one) for one in self._client.topics()], "next": None})
+        return pages.paged(asked, self._client.topics(), topic_wire, lambda topic: (topic.name,))
 
     def publish(self, asked: Asked) -> Answer:
         """Messages are added to a topic, once they are durable; ``data`` is one, ``messages`` are several."""
@@ -71,9 +72,9 @@ class TopicRoutes:
         more = str(found[-1].number) if len(found) == limit else None
         return Answer(200, {"items": [message_wire(one) for one in found], "next": more})
 
-    def subscriptions(self, _: Asked) -> Answer:
+    def subscriptions(self, asked: Asked) -> Answer:
         """All subscriptions, by name."""
-        return Answer(200, {"items": [subscription_wire(one) for one in self._client.subscriptions()], "next": None})
+        return pages.paged(asked, self._client.subscriptions(), subscription_wire, lambda one: (one.name,))
 
     def subscribe(self, asked: Asked) -> Answer:
         """Each message of a topic makes a job or a run from now on, or from the message behind ``after``."""

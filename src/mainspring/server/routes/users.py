@@ -12,6 +12,7 @@ from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import asker_wire, user_wire
 from mainspring.domain.access import Role, UserChange, proof, role_of
 from mainspring.errors import TooBusy, Unauthenticated, WrongPassword
+from mainspring.server import pages
 from mainspring.server.admission import COOKIE, Admission, session_secret
 from mainspring.server.decode import body_of, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
@@ -60,7 +61,7 @@ class UserRoutes:
         made = gives("User", body="UserRequest", status=201)
         changed = gives("User", body="UserChange", values=values)
         return [
-            Entry("GET", _USERS, look, self.users, gives(Page("User")), role=admin),
+            Entry("GET", _USERS, look, self.users, gives(Page("User")), pages.QUERY, role=admin),
             Entry("POST", _USERS, take, self.create, made, role=admin),
             Entry("PATCH", _USER, take, self.change, changed, role=admin),
             Entry("DELETE", _USER, act, self.remove, gives("User", values=values), role=admin),
@@ -69,9 +70,10 @@ class UserRoutes:
             Entry("GET", session, look, self.session, gives("Session"), reach=none),
         ]
 
-    def users(self, _: Asked) -> Answer:
+    def users(self, asked: Asked) -> Answer:
         """All users, by name, removed ones last."""
-        return Answer(200, {"items": [user_wire(user) for user in self._client.users()], "next": None})
+        found = self._client.users()
+        return pages.paged(asked, found, user_wire, lambda user: (int(user.removed_at is not None), user.name, user.id))
 
     def create(self, asked: Asked) -> Answer:
         """Somebody who may sign in."""

@@ -13,6 +13,8 @@ from mainspring.store.transaction import Transaction
 
 _names = msgspec.json.Decoder(tuple[str, ...]).decode
 
+_NOWHERE = ("?",)
+
 _EXACT = MINUTE
 """The last use is written at most so often, so that reading does not become writing."""
 
@@ -74,7 +76,8 @@ def _token(row: tuple[Any, ...] | None) -> Token | None:
 
 def _made(row: tuple[Any, ...]) -> Token:
     id_, name, role, created, created_by, expires, used, revoked, revoked_by, queues = row
-    return Token(id_, name, Role(role), created, created_by, expires, used, revoked, revoked_by, names(queues))
+    may, kept_to = authority(role, queues)
+    return Token(id_, name, may, created, created_by, expires, used, revoked, revoked_by, kept_to)
 
 
 def names_text(queues: tuple[str, ...] | None) -> str | None:
@@ -82,6 +85,9 @@ def names_text(queues: tuple[str, ...] | None) -> str | None:
     return None if queues is None else text(list(queues))
 
 
-def names(kept: str | None) -> tuple[str, ...] | None:
-    """Names of queues as they were kept."""
-    return None if kept is None else _names(kept)
+def authority(role: str, queues: str | None) -> tuple[Role, tuple[str, ...] | None]:
+    """What somebody may do, as it was kept; whoever's row was spoiled by hand may look at a queue that can't be."""
+    try:
+        return Role(role), None if queues is None else _names(queues)
+    except (ValueError, msgspec.MsgspecError):
+        return Role.VIEWER, _NOWHERE

@@ -100,6 +100,12 @@ def pairs(column: str | None) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
+def names(column: str | None) -> tuple[str, ...]:
+    """A column of names; one that was spoiled by hand holds none."""
+    found = shown(column)
+    return tuple(found) if isinstance(found, list) else ()
+
+
 def failure(column: str | None) -> Failure | None:
     """A failure column; one that was spoiled by hand says so."""
     if column is None:
@@ -228,14 +234,21 @@ def worker(row: Row) -> Worker:
         app=app,
         code_hash=code_hash,
         version=version,
-        queues=tuple(decode(queues)),
-        labels=decode(labels),
+        queues=names(queues),
+        labels=_labels(queues, labels, pids, tasks),
         slots=slots,
         state=WorkerState(state),
         started_at=started,
         beat_at=beat_at,
         running=running,
-        pids=decode(pids),
-        tasks=tuple(decode(tasks)),
+        pids=shown(pids) if isinstance(shown(pids), dict) else {},
+        tasks=names(tasks),
         outdated=bool(outdated),
     )
+
+
+def _labels(queues: str, labels: str, pids: str, tasks: str) -> dict[str, str]:
+    """The labels of a worker; where its row was spoiled by hand, one that says so."""
+    kinds = ((queues, list), (labels, dict), (pids, dict), (tasks, list))
+    spoiled = [column for column, kind in kinds if not isinstance(shown(column), kind)]
+    return pairs(labels) | ({"unreadable": ", ".join(spoiled)[:200]} if spoiled else {})

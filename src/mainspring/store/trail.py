@@ -51,4 +51,9 @@ def _changes(found: Iterable[Row]) -> list[Change]:
 
 
 def _read(document: str | None) -> dict[str, object] | None:
-    return None if document is None else _values.decode(document)
+    if document is None:
+        return None
+    try:
+        return _values.decode(document)
+    except msgspec.MsgspecError:  # spoiled by hand
+        return {"unreadable": document}

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from mainspring.clock import Instant
 from mainspring.domain.access import Asker, Role, User
-from mainspring.store.access import names, names_text
+from mainspring.store.access import authority, names_text
 from mainspring.store.transaction import Transaction
 
 
@@ -67,7 +67,7 @@ def begin(tx: Transaction, account: int, digest: str, expires: Instant) -> None:
 def session(tx: Transaction, digest: str) -> Asker | None:
     """Whose session this is, if it is one."""
     row = tx.row("signin/find", digest=digest)
-    return None if row is None else Asker(row[0], Role(row[1]), names(row[2]), row[3])
+    return None if row is None else Asker(row[0], *authority(row[1], row[2]), row[3])
 
 
 def end(tx: Transaction, digest: str) -> None:
@@ -82,4 +82,4 @@ def end_all(tx: Transaction, account: int) -> None:
 
 def _made(row: tuple[Any, ...]) -> User:
     id_, name, role, queues, created, created_by, used, removed, removed_by = row
-    return User(id_, name, Role(role), names(queues), created, created_by, used, removed, removed_by)
+    return User(id_, name, *authority(role, queues), created, created_by, used, removed, removed_by)

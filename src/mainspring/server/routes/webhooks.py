@@ -11,6 +11,7 @@ from mainspring.client.webhook_wire import delivery_wire, webhook_wire
 from mainspring.domain.access import Role
 from mainspring.domain.webhook import DeliveryState, WebhookChange, WebhookWanted
 from mainspring.errors import UnknownDelivery
+from mainspring.server import pages
 from mainspring.server.decode import body_of, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.operation import Operation, Page, gives
@@ -41,7 +42,7 @@ class WebhookRoutes:
         seen, owned = Role.OPERATOR, Role.ADMIN
         made = gives("NewWebhook", body="WebhookRequest", status=201)
         return [
-            Entry("GET", _ALL, Access.READ, self.webhooks, gives(Page("Webhook")), role=seen),
+            Entry("GET", _ALL, Access.READ, self.webhooks, gives(Page("Webhook")), pages.QUERY, role=seen),
             Entry("POST", _ALL, Access.CHANGE, self.create, made, role=owned),
             Entry("GET", _ONE, Access.READ, self.webhook, gives("Webhook"), role=seen),
             Entry("PATCH", _ONE, Access.CHANGE, self.change, gives("Webhook", body="WebhookChange"), role=owned),
@@ -54,9 +55,9 @@ class WebhookRoutes:
             Entry("POST", f"{_DELIVERIES}/{{id}}/redeliver", Access.ACT, self.redeliver, gives("Delivery")),
         ]
 
-    def webhooks(self, _: Asked) -> Answer:
+    def webhooks(self, asked: Asked) -> Answer:
         """All webhooks, by name, without their secrets."""
-        return Answer(200, {"items": [webhook_wire(one) for one in self._client.webhooks()], "next": None})
+        return pages.paged(asked, self._client.webhooks(), webhook_wire, lambda webhook: (webhook.name,))
 
     def webhook(self, asked: Asked) -> Answer:
         """One webhook."""

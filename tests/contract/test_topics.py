@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import Raw
+from msgspec.json import encode
 
+from mainspring.client.direct import DirectClient
 from mainspring.clock import DAY
 from mainspring.control import access, read, runs, topics, workflows
 from mainspring.domain.access import ChangeFilter
+from mainspring.domain.frame import Answer, Request
 from mainspring.domain.job import JobFilter
 from mainspring.domain.run import RunFilter
 from mainspring.domain.topic import KEPT, Subscription, SubscriptionWanted
@@ -17,8 +21,9 @@ from mainspring.engine.carry import BATCH, Carry
 from mainspring.errors import InvalidOption, InvalidTask, MainspringError, UnknownSubscription, UnknownTask
 from mainspring.store import Transaction
 from mainspring.store import topics as kept
+from mainspring.worker.requests import RequestDesk
 from tests.contract.run_stories import node
-from tests.contract.stories import Story
+from tests.contract.stories import NOBODY, Story
 
 
 def publish(story: Story, *data: Any, topic: str = "paid") -> int:
@@ -141,3 +146,20 @@ def test_what_can_not_be_is_refused(story: Story, values: dict[str, Any], error:
     with pytest.raises(error):
         subscribe(story, **values)
     assert topics.subscriptions(story.store) == []
+
+
+def test_what_a_job_asks_of_topics_is_done_by_its_coordinator_in_its_name(story: Story) -> None:
+    job = story.running()
+    desk = RequestDesk(lambda asking: DirectClient(story.store, actor=f"job:{asking}", parent=asking), story.store.debt)
+    wanted = {"name": "receipts", "topic": "paid", "task": "send"}
+    bodies = [("subscribe", {"wanted": wanted}), ("publish", {"topic": "paid", "data": [{"n": 1}, 2]}), ("publish", {})]
+    for number, (verb, body) in enumerate(bodies):
+        desk.receive(1, Request(number, job, NOBODY, verb, Raw(encode(body))))
+    desk.turn()
+    answers: list[Answer] = []
+    desk.give(lambda _, frame: answers.append(frame))  # type: ignore[arg-type]
+    assert [(one.number, one.code) for one in answers] == [(0, ""), (1, ""), (2, "invalid_input")]
+    assert bytes(answers[1].body) == b"2"
+    assert {one.actor for one in topics.messages(story.store, "paid", after=0, limit=5)} == {f"job:{job}"}
+    carry(story)
+    assert made(story)[-1] == {"n": 1}

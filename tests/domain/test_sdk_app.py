@@ -10,7 +10,7 @@ import pickle
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -436,21 +436,6 @@ def test_results_are_json_or_refused(app: Mainspring) -> None:
 
 
 # --- names of later versions, and the front door -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda app: app.publish("topic", {}), "app.publish"),
-        (lambda app: app.subscribe("topic", None), "app.subscribe"),
-    ],
-)
-def test_what_later_versions_bring_can_be_imported_and_refuses_to_be_called(
-    app: Mainspring, call: Callable[[Mainspring], object], name: str
-) -> None:
-    with pytest.raises(NotYetSupported, match=f"^{name} is not supported by this version") as caught:
-        call(app)
-    assert (caught.value.code, caught.value.field) == ("not_yet_supported", name)
 
 
 def test_every_public_name_is_there() -> None:

@@ -17,9 +17,14 @@ from tests.processes.runners.driver import Driver, driving
 
 
 def desk(request: Request) -> Answer:
-    """A platform that gives every job the id 4711."""
+    """A platform that gives every job the id 4711, and every message the number 12."""
     if request.verb == "job":
         return Answer(request.number, code="unknown_job", message="unknown job 999 List them with: mainspring jobs")
+    if request.verb == "publish":
+        return Answer(request.number, Raw(b"12"))
+    if request.verb == "subscribe":
+        made = {"cursor": 0, "made": 0, "refused": 0, "refusal": None, "created_at": 0, "created_by": "job:1"}
+        return Answer(request.number, Raw(msgspec.json.encode(json.loads(bytes(request.body))["wanted"] | made)))
     return Answer(request.number, Raw(b"[[4711, true]]" if request.verb == "submit" else b"null"))
 
 
@@ -42,6 +47,28 @@ def test_a_job_submits_by_its_coordinator_as_its_own_child(runner: Driver, task:
     assert [(request.job, request.claim) for request in submits] == [(ended.job, claim)]
     body = json.loads(bytes(submits[0].body))
     assert body["requests"][0]["task"] == "jobs.noop"
+
+
+@pytest.mark.parametrize("task", ["publish_async", "publish_thread", "publish_process"])
+def test_a_job_publishes_by_its_coordinator(runner: Driver, task: str):
+    before = len(runner.said(Request))
+    claim = runner.start(task)
+    ended = runner.end(claim)
+    assert ended.outcome is Outcome.SUCCEEDED, ended
+    assert bytes(ended.result) == b"12"
+    (asked,) = [one for one in runner.said(Request)[before:] if one.verb == "publish"]
+    assert (asked.job, asked.claim) == (ended.job, claim)
+    assert json.loads(bytes(asked.body)) == {"topic": "paid", "data": [{"order_id": 7}]}
+
+
+def test_a_job_subscribes_by_its_coordinator(runner: Driver):
+    before = len(runner.said(Request))
+    assert bytes(runner.run("subscribe_thread").result) == b'"paid-jobs.noop"'
+    (asked,) = [one for one in runner.said(Request)[before:] if one.verb == "subscribe"]
+    wanted = json.loads(bytes(asked.body))["wanted"]
+    assert (wanted["topic"], wanted["task"], wanted["params"], wanted["after"]) == (
+        *("paid", "jobs.noop", {"fixed": True}, 0),
+    )
 
 
 def test_many_jobs_ask_at_once(runner: Driver):

@@ -23,6 +23,7 @@ from mainspring.domain.reason import Explanation
 from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
+from mainspring.domain.topic import Subscription, SubscriptionWanted
 from mainspring.domain.worker import Worker
 from mainspring.domain.workflow import Workflow
 
@@ -226,6 +227,17 @@ class Client(Protocol):
 
     def ticks(self, name: str, *, cursor: str | None = None, limit: int = 50) -> TickPage:
         """Ticks of a schedule, newest first. Raises UnknownSchedule, InvalidCursor."""
+        ...
+
+    def publish(self, topic: str, data: Sequence[Any]) -> int:
+        """Add messages to a topic, all or none; the number of the last one. Raises InvalidInput and its kinds."""
+        ...
+
+    def subscribe(self, wanted: SubscriptionWanted) -> Subscription:
+        """Make a job or a run of each message; one of this name goes on where it was, unless ``after`` says where.
+
+        Raises InvalidInput, UnknownTask, UnknownWorkflow.
+        """
         ...
 
     def await_news(self, timeout: Duration) -> None:

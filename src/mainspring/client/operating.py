@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from mainspring.client import Client
 from mainspring.clock import Duration
@@ -12,7 +12,7 @@ from mainspring.domain.configured import Edit, Holding, Kept
 from mainspring.domain.event import Happening
 from mainspring.domain.metric import Figures, Point, SeriesWanted
 from mainspring.domain.plan import Plan
-from mainspring.domain.topic import Message, Subscription, SubscriptionWanted, Topic
+from mainspring.domain.topic import Message, Subscription, Topic
 from mainspring.domain.webhook import Delivery, DeliveryPage, Webhook, WebhookChange, WebhookWanted
 
 
@@ -106,10 +106,6 @@ class OperatingClient(Client, Protocol):
         """A metric over time, in order; stretches in which nothing happened are left out. Raises InvalidOption."""
         ...
 
-    def publish(self, topic: str, data: Sequence[Any]) -> int:
-        """Add messages to a topic, all or none; the number of the last one. Raises InvalidInput and its kinds."""
-        ...
-
     def topics(self) -> list[Topic]:
         """Every topic, by name."""
         ...
@@ -120,13 +116,6 @@ class OperatingClient(Client, Protocol):
 
     def subscriptions(self) -> list[Subscription]:
         """Every subscription, by name."""
-        ...
-
-    def subscribe(self, wanted: SubscriptionWanted) -> Subscription:
-        """Make a job or a run of each message; one of this name goes on where it was, unless ``after`` says where.
-
-        Raises InvalidInput, UnknownTask, UnknownWorkflow.
-        """
         ...
 
     def unsubscribe(self, name: str) -> Subscription:

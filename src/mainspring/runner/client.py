@@ -28,6 +28,7 @@ from mainspring.domain.reason import Explanation
 from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
+from mainspring.domain.topic import Subscription, SubscriptionWanted
 from mainspring.domain.worker import Worker
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidOption, MainspringError, StoreUnreachable
@@ -237,6 +238,14 @@ class FrameClient:
 
     def cancel_run(self, run: int) -> Run:
         found: Run = self._call("cancel_run", Run, run=run)
+        return found
+
+    def publish(self, topic: str, data: Sequence[Any]) -> int:
+        found: int = self._call("publish", int, topic=topic, data=list(data))
+        return found
+
+    def subscribe(self, wanted: SubscriptionWanted) -> Subscription:
+        found: Subscription = self._call("subscribe", Subscription, wanted=wanted)
         return found
 
     def await_news(self, timeout: Duration) -> None:

@@ -16,11 +16,12 @@ import msgspec
 
 from mainspring.domain.event import Event
 from mainspring.domain.nesting import check_nesting
-from mainspring.domain.parameters import placeholders
+from mainspring.domain.parameters import checked_json, placeholders
 from mainspring.domain.plan import DeclaredSchedule
 from mainspring.domain.task import Catalog, Executor, checked_name
+from mainspring.domain.topic import Subscription, SubscriptionWanted
 from mainspring.domain.workflow import content_hash
-from mainspring.errors import InvalidInput, InvalidOption, InvalidParameters, InvalidTask, NotYetSupported, near
+from mainspring.errors import InvalidInput, InvalidOption, InvalidParameters, InvalidTask, near
 from mainspring.sdk import connection
 from mainspring.sdk.context import Context
 from mainspring.sdk.events import stream, stream_async
@@ -310,15 +311,43 @@ class Mainspring:
         """``events`` for async code; "now" is the moment of the first step."""
         return stream_async(self.client, tuple(kinds or ()), after, forever=follow)
 
-    # --- what later versions bring --------------------------------------------------------------------------------
+    # --- topics -----------------------------------------------------------------------------------------------------
 
-    def publish(self, *_args: Any, **_options: Any) -> NoReturn:
-        """A named event. Raises NotYetSupported."""
-        raise NotYetSupported("app.publish")
+    def publish(self, topic: str, data: Any = None) -> int:
+        """Add a message, any JSON, to a topic; its number, once it is durable. Inside a job its coordinator does it.
 
-    def subscribe(self, *_args: Any, **_options: Any) -> NoReturn:
-        """A task that named events start. Raises NotYetSupported."""
-        raise NotYetSupported("app.subscribe")
+        A topic comes into being with its first message. Raises InvalidTask for a name that can't be, InvalidJson,
+        PayloadTooLarge.
+        """
+        checked_json(data, "data")
+        return self._clients.submitting().publish(topic, [data])
+
+    async def apublish(self, topic: str, data: Any = None) -> int:
+        """``publish`` for async code."""
+        return await in_thread(self.publish, topic, data)
+
+    def subscribe(
+        self,
+        topic: str,
+        to: RegisteredTask[..., Any, Any] | RegisteredWorkflow[...],
+        *,
+        name: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        after: int | None = None,
+    ) -> Subscription:
+        """Make a job of a task, or a run of a workflow, of each message of a topic, from the next one on.
+
+        ``name``: of the subscription (default: topic and task with a dash between them); one that there is goes on
+        where it was. ``params``: what each has besides the fields of the message; ``after``: the number of the message
+        behind which it begins, 0 for the oldest that is kept. Raises InvalidInput.
+        """
+        if not isinstance(to, RegisteredTask | RegisteredWorkflow):
+            raise InvalidOption(
+                f"{to!r} is neither a task nor a workflow.", remedy="Pass the decorated function.", field="task"
+            )
+        task, workflow = (to.name, None) if isinstance(to, RegisteredTask) else (None, to.name)
+        wanted = SubscriptionWanted(name or f"{topic}-{to.name}", topic, task, workflow, dict(params or {}), after)
+        return self._clients.submitting().subscribe(wanted)
 
 
 def _check_function(function: Any) -> None:

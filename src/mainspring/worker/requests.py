@@ -24,6 +24,7 @@ from mainspring.domain.run import RunFilter, RunRequest
 from mainspring.domain.states import FINAL
 from mainspring.domain.task import Catalog
 from mainspring.domain.timetable import Origin
+from mainspring.domain.topic import SubscriptionWanted
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import InvalidInput, MainspringError, OutcomeUnknown
 
@@ -137,6 +138,15 @@ class _Nodes(msgspec.Struct):
     jobs: int = 20
 
 
+class _Publish(msgspec.Struct):
+    topic: str
+    data: list[Any]
+
+
+class _Subscribe(msgspec.Struct):
+    wanted: SubscriptionWanted
+
+
 class _News(msgspec.Struct):
     timeout: int
 
@@ -202,6 +212,8 @@ def _verbs() -> dict[str, tuple[Any, Callable[[Client, Any], object]]]:
         "trigger_schedule": (_Schedule, lambda client, body: client.trigger_schedule(body.name)),
         "backfill": (_Backfill, lambda client, body: client.backfill(body.name, body.wanted)),
         "backfills": (_Schedule, lambda client, body: client.backfills(body.name)),
+        "publish": (_Publish, lambda client, body: client.publish(body.topic, body.data)),
+        "subscribe": (_Subscribe, lambda client, body: client.subscribe(body.wanted)),
         "ticks": (_Schedule, lambda client, body: client.ticks(body.name, cursor=body.cursor, limit=body.limit)),
     }
 

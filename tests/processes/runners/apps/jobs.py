@@ -351,6 +351,26 @@ async def tell_often(ctx: Context, times: int) -> None:
 
 
 @app.task
+async def publish_async() -> int:
+    return await app.apublish("paid", {"order_id": 7})
+
+
+@app.task
+def publish_thread() -> int:
+    return app.publish("paid", {"order_id": 7})
+
+
+@app.task(sandbox="S1")
+def publish_process() -> int:
+    return app.publish("paid", {"order_id": 7})
+
+
+@app.task
+def subscribe_thread() -> str:
+    return app.subscribe("paid", noop, params={"fixed": True}, after=0).name
+
+
+@app.task
 async def submit_async() -> int:
     return (await noop.asubmit()).id
 

@@ -20,6 +20,7 @@ from mainspring.domain.bulk import Bulk
 from mainspring.domain.job import JobFilter, JobRequest, Unique
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import Outcome, State
+from mainspring.domain.topic import SubscriptionWanted
 from mainspring.errors import (
     IllegalState,
     InvalidOption,
@@ -34,6 +35,7 @@ from mainspring.errors import (
     UnknownEdit,
     UnknownJob,
     UnknownQueue,
+    UnknownSubscription,
     UnknownTask,
     UnknownToken,
     UnknownUser,
@@ -135,6 +137,18 @@ def test_users_are_made_changed_and_removed(client: OperatingClient) -> None:
     assert [change.action for change in trail] == ["user.remove", "user.change", "user.create"]
 
 
+def test_messages_are_published_read_and_subscribed_to(client: OperatingClient) -> None:
+    topic = f"orders-{type(client).__name__}"
+    last = client.publish(topic, [{"id": 1}, {"id": 2}])
+    assert [message.data for message in client.messages(topic, after=last - 2)] == [{"id": 1}, {"id": 2}]
+    assert topic in [one.name for one in client.topics()]
+    wanted = SubscriptionWanted(topic, topic, task="shop.echo", params={"count": 3})
+    made = client.subscribe(wanted)
+    assert (made.topic, made.task, made.params, made.cursor) == (topic, "shop.echo", {"count": 3}, last)
+    assert topic in [one.name for one in client.subscriptions()]
+    assert client.unsubscribe(topic).name == topic
+
+
 _REFUSED: list[tuple[type[MainspringError], Callable[[OperatingClient], object]]] = [
     (UnknownJob, lambda client: client.job(987_654)),
     (UnknownJob, lambda client: client.logs(987_654)),
@@ -144,6 +158,8 @@ _REFUSED: list[tuple[type[MainspringError], Callable[[OperatingClient], object]]
     (UnknownToken, lambda client: client.revoke_token("nobody")),
     (UnknownUser, lambda client: client.remove_user("nobody")),
     (InvalidOption, lambda client: client.create_user("ann", "short", Role.VIEWER)),
+    (UnknownSubscription, lambda client: client.unsubscribe("nobody")),
+    (InvalidOption, lambda client: client.publish("x", [])),
     (UnknownEdit, lambda client: client.revert_settings(987_654)),
     (UnknownTask, lambda client: client.submit([JobRequest("shop.nothing")])),
     (InvalidParameters, lambda client: client.submit([JobRequest("shop.receipt", {"order_id": "x"})])),
@@ -208,6 +224,8 @@ def test_all_that_can_be_seen_is_the_same_either_way(
         lambda client: client.changes(ChangeFilter(limit=3)),
         lambda client: client.setting_edits(),
         lambda client: client.users(),
+        lambda client: client.topics(),
+        lambda client: client.subscriptions(),
     ]
     for look in looks:
         assert look(remote) == look(direct)

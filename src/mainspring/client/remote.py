@@ -28,6 +28,7 @@ from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
 from mainspring.domain.task import Task
+from mainspring.domain.topic import Message, Subscription, SubscriptionWanted, Topic
 from mainspring.domain.worker import Worker
 from mainspring.errors import MainspringError, NotYetSupported
 
@@ -222,6 +223,35 @@ class HttpClient(WebhookVerbs):
         """Set everything to what people had set right after that change."""
         found = self._rest.change("POST", f"/config/history/{seq}/revert")
         return [unwire.holding_of(one) for one in found["items"]]
+
+    # --- topics ---------------------------------------------------------------------------------------------------
+
+    def publish(self, topic: str, data: Sequence[Any]) -> int:
+        """Add messages to a topic, all or none; the number of the last one."""
+        answer = self._rest.change("POST", f"/topics/{_part(topic)}/messages", {"messages": to_builtins(list(data))})
+        return int(answer["last"])
+
+    def topics(self) -> list[Topic]:
+        """Every topic, by name."""
+        return [unwire.topic_of(one) for one in self._rest.pages("/topics")]
+
+    def messages(self, topic: str, *, after: int = 0, limit: int = 100) -> list[Message]:
+        """Messages of a topic behind a number, in order."""
+        found = self._rest.items(f"/topics/{_part(topic)}/messages", cursor=after, limit=limit)
+        return [unwire.message_of(one) for one in found]
+
+    def subscriptions(self) -> list[Subscription]:
+        """Every subscription, by name."""
+        return [unwire.subscription_of(one) for one in self._rest.pages("/subscriptions")]
+
+    def subscribe(self, wanted: SubscriptionWanted) -> Subscription:
+        """Make a job or a run of each message."""
+        body = to_builtins(wanted)
+        return unwire.subscription_of(self._rest.change("PUT", f"/subscriptions/{_part(body.pop('name'))}", body))
+
+    def unsubscribe(self, name: str) -> Subscription:
+        """Make nothing of further messages."""
+        return unwire.subscription_of(self._rest.change("DELETE", f"/subscriptions/{_part(name)}"))
 
     # --- news -----------------------------------------------------------------------------------------------------
 

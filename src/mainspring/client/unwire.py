@@ -22,6 +22,7 @@ from mainspring.domain.queue import Queue
 from mainspring.domain.reason import Explanation
 from mainspring.domain.setting import Kind, Layer
 from mainspring.domain.task import Task
+from mainspring.domain.topic import Message, Subscription, Topic
 from mainspring.domain.worker import Worker
 
 Wire = dict[str, Any]
@@ -97,6 +98,21 @@ def user_of(wire: Wire) -> User:
 def change_of(wire: Wire) -> Change:
     """A line of the audit trail."""
     return _made(wire, Change, ("at",))
+
+
+def topic_of(wire: Wire) -> Topic:
+    """A topic."""
+    return _made(wire | {"at": wire["last_at"]}, Topic, ("at",))
+
+
+def message_of(wire: Wire) -> Message:
+    """A message."""
+    return _made(wire, Message, ("at",))
+
+
+def subscription_of(wire: Wire) -> Subscription:
+    """Who takes the messages of a topic."""
+    return _made(wire, Subscription, ("created_at",))
 
 
 def holding_of(wire: Wire) -> Holding:

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from mainspring import faults
-from mainspring.clock import DAY, HOUR, MINUTE, SECOND, Duration, Instant, instant_text
+from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, Instant, instant_text
 from mainspring.control import read, schedules
 from mainspring.control.catalog import declare
 from mainspring.domain.access import ChangeFilter
@@ -488,6 +488,20 @@ def test_old_records_of_ticks_are_forgotten_but_for_those_that_wait(story: Story
     assert story.store.write(lambda tx: ticks.forget(tx, Instant(cut + 1), 100)) == 1
     assert outcomes(story) == [("waiting", 1)]
     assert schedules.one(story.store, "pulse").last is not None, "the schedule remembers it"
+
+
+def test_how_long_records_are_kept_may_change_while_a_server_runs(story: Story) -> None:
+    fire = Fire(story.store, story.clock, keep=Duration(90 * DAY))
+    put(story, overlap="allow")
+    after(story, MINUTE)
+    story.clock.forward(Duration(2 * DAY))
+    while fire.turn() <= MILLISECOND:
+        pass
+    first, *rest = found(story)
+    fire.adopt(Duration(DAY))
+    fire.turn()
+    assert found(story) == rest, "the first was decided more than a day ago"
+    assert first not in rest
 
 
 def test_what_operators_do_is_in_the_audit_trail(story: Story) -> None:

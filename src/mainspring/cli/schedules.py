@@ -317,6 +317,10 @@ def _facts(one: Schedule, now: Instant) -> list[tuple[str, str]]:
         facts.append(("overridden", ", ".join(one.overridden)))
     if one.paused_at is not None:
         facts.append(("paused", f"{looks.age(now, one.paused_at)} by {one.paused_by}"))
+    if one.ahead is not None:
+        coming = "none comes any more" if one.next_tick is None else f"the next one is {instant_text(one.next_tick)}"
+        ahead = f"ticks up to {instant_text(one.ahead)} may be decided already"
+        facts.append(("clock", f"has gone back; {ahead}, {coming}"))
     if one.note:
         facts.append(("note", looks.one_line(one.note)))
     return facts

@@ -34,6 +34,7 @@ def schedule_wire(schedule: Schedule) -> dict[str, Any]:
         "overridden": list(schedule.overridden),
         "declared": {name: declared[name] for name in schedule.overridden},
         "fault": schedule.fault,
+        "ahead_until": _time(schedule.ahead),
         "created_at": instant_text(schedule.created_at),
         "changed_at": instant_text(schedule.changed_at),
     }

@@ -34,6 +34,7 @@ class Live:
         self._told = ""
         self._asked = True  # whoever loaded it may have done so some time ago
         self._started = loaded
+        self._more: Callable[[Path], object] = lambda _: None
 
     @property
     def settings(self) -> Settings:
@@ -53,6 +54,10 @@ class Live:
         late = {one.key: one for one in _all(self._started.layers) if one.key.setting.restart_only}
         return [late.get(one.key, one) for one in _all(layers)]
 
+    def reads(self, more: Callable[[Path], object]) -> None:
+        """``more`` reads what else the file says; where it raises InvalidSetting, nothing of the file is taken."""
+        self._more = more
+
     def hear(self) -> None:
         """Somebody wants the file to be read again, whether it seems to have changed or not (SIGHUP)."""
         self._asked = True
@@ -70,6 +75,7 @@ class Live:
             return False
         try:
             stated = settings_of(self._path)
+            self._more(self._path)
         except InvalidSetting as error:
             self._once(f"{error} Nothing was changed.")
             return False

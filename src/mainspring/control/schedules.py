@@ -31,12 +31,13 @@ MOST = 1_000
 
 def listed(store: Store) -> list[Schedule]:
     """Every schedule that was not removed, by name."""
-    return [shown(kept) for kept in store.read(schedules.all_schedules)]
+    now = store.clock.now()
+    return [shown(kept, now) for kept in store.read(schedules.all_schedules)]
 
 
 def one(store: Store, name: str) -> Schedule:
     """One schedule; a removed one is shown as such. Raises UnknownSchedule."""
-    return shown(store.read(lambda tx: _one(tx, name)))
+    return shown(store.read(lambda tx: _one(tx, name)), store.clock.now())
 
 
 def put(store: Store, name: str, plan: Plan, *, origin: Origin, actor: str) -> Schedule:
@@ -48,7 +49,7 @@ def put(store: Store, name: str, plan: Plan, *, origin: Origin, actor: str) -> S
         before = schedules.one(tx, name)
         return _noted(tx, actor, "put", before, said.said(tx, name, wanted, origin=origin, actor=actor))
 
-    return shown(store.write(work))
+    return shown(store.write(work), store.clock.now())
 
 
 def change(store: Store, name: str, fields: Mapping[str, Any], *, actor: str) -> Schedule:
@@ -61,7 +62,7 @@ def change(store: Store, name: str, fields: Mapping[str, Any], *, actor: str) ->
         kept = _held(tx, name)
         return _noted(tx, actor, "change", kept, said.changed(tx, kept, fields, actor))
 
-    return shown(store.write(work))
+    return shown(store.write(work), store.clock.now())
 
 
 def reset(store: Store, name: str, *, actor: str) -> Schedule:
@@ -71,7 +72,7 @@ def reset(store: Store, name: str, *, actor: str) -> Schedule:
         kept = _held(tx, name)
         return _noted(tx, actor, "reset", kept, said.reset(tx, kept, actor))
 
-    return shown(store.write(work))
+    return shown(store.write(work), store.clock.now())
 
 
 def pause(store: Store, name: str, *, note: str | None, actor: str) -> Schedule:
@@ -85,7 +86,7 @@ def pause(store: Store, name: str, *, note: str | None, actor: str) -> Schedule:
             new = new._replace(paused_at=tx.now, paused_by=actor, note=note)
         return _noted(tx, actor, "pause", kept, said.turned(tx, kept, new, actor))
 
-    return shown(store.write(work))
+    return shown(store.write(work), store.clock.now())
 
 
 def resume(store: Store, name: str, *, note: str | None, actor: str) -> Schedule:
@@ -97,7 +98,7 @@ def resume(store: Store, name: str, *, note: str | None, actor: str) -> Schedule
         new = kept._replace(paused_at=None, paused_by=None, note=note, failures=0)
         return _noted(tx, actor, "resume", kept, said.turned(tx, kept, new, actor))
 
-    return shown(store.write(work))
+    return shown(store.write(work), store.clock.now())
 
 
 def remove(store: Store, name: str, *, actor: str) -> Schedule:
@@ -117,7 +118,7 @@ def remove(store: Store, name: str, *, actor: str) -> Schedule:
             )
         return _noted(tx, actor, "remove", kept, said.turned(tx, kept, kept._replace(removed_at=tx.now), actor))
 
-    return shown(store.write(work))
+    return shown(store.write(work), store.clock.now())
 
 
 def trigger(store: Store, name: str, *, actor: str) -> Tick:
@@ -190,7 +191,7 @@ def listed_ticks(store: Store, name: str, *, cursor: str | None, limit: int) -> 
     return TickPage(items, f"{items[-1].nominal}:{items[-1].origin}" if more else None)
 
 
-def shown(kept: Kept) -> Schedule:
+def shown(kept: Kept, now: Instant) -> Schedule:
     """A schedule as questions answer it; what was spoiled by hand says so in ``fault``."""
     try:
         found = ready_text(kept.declaration, kept.override, kept.created)
@@ -223,6 +224,7 @@ def shown(kept: Kept) -> Schedule:
         created_at=kept.created,
         changed_at=kept.changed,
         fault=fault,
+        ahead=kept.last if kept.last is not None and kept.last > now else None,
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from mainspring.clock import SECOND, Duration, Instant, duration_text
 from mainspring.domain.plan import Ready
+from mainspring.domain.recorded import NOTHING, Recorded
 from mainspring.domain.recurrence import Recurrence
 
 ON_TIME = Duration(10 * SECOND)
@@ -18,12 +19,16 @@ MOST_AT_ONCE = 5_000
 
 
 class Span(NamedTuple):
-    """Due ticks in a row with one fate. ``why`` None: each of them is to fire."""
+    """Due ticks in a row with one fate.
+
+    ``why`` None: each of them is to fire. ``apart``: before it stand ticks that were recorded earlier.
+    """
 
     first: Instant
     last: Instant
     ticks: int
     why: str | None
+    apart: bool = False
 
 
 class Due(NamedTuple):
@@ -33,24 +38,25 @@ class Due(NamedTuple):
     following: Instant | None
 
 
-def due(found: Ready, nominal: Instant, now: Instant, *, most: int = MOST_AT_ONCE) -> Due:
-    """The ticks from ``nominal`` up to now: those that are to fire one by one, the others in rows of one kind."""
+def due(found: Ready, nominal: Instant, now: Instant, *, most: int = MOST_AT_ONCE, recorded: Recorded = NOTHING) -> Due:
+    """The ticks from ``nominal`` up to now: those that are to fire one by one, the others in rows of one kind.
+
+    ``nominal`` is not among those that are ``recorded``, which have their place in the count and are left out.
+    """
     seen, following = [nominal], _behind(found.rule, nominal)
     while following is not None and following <= now and len(seen) < most:
         seen.append(following)
-        following = found.rule.next_after(following)
+        following = found.rule.next_after(recorded.until(following) or following)
     if following is not None and following <= now:
         # More than can be looked at: what could still be among the last ones is left for the next look.
         keep = min(_wanted(found), len(seen) - 1)
         if keep:
             seen, following = seen[:-keep], seen[-keep]
-        return Due(
-            _rows([(tick, _old(found, tick, now) or "later ticks were due as well") for tick in seen]), following
-        )
+        fates = [(tick, _old(found, tick, now) or "later ticks were due as well") for tick in seen]
+        return Due(_rows(fates, recorded), recorded.passed(found.rule, following))
     first = len(seen) - _wanted(found)
-    return Due(
-        _rows([(tick, _why(found, tick, now, last=index >= first)) for index, tick in enumerate(seen)]), following
-    )
+    whys = [(tick, _why(found, tick, now, last=index >= first)) for index, tick in enumerate(seen)]
+    return Due(_rows(whys, recorded), recorded.passed(found.rule, following))
 
 
 @lru_cache(maxsize=1_000)
@@ -79,12 +85,16 @@ def _old(found: Ready, tick: Instant, now: Instant) -> str | None:
     return f"no scheduler ran when it was due, nor within {duration_text(found.window)}"
 
 
-def _rows(fates: Sequence[tuple[Instant, str | None]]) -> tuple[Span, ...]:
+def _rows(fates: Sequence[tuple[Instant, str | None]], recorded: Recorded) -> tuple[Span, ...]:
     """Ticks in a row that are missed for one reason become one span."""
     spans: list[Span] = []
+    apart = False
     for tick, why in fates:
-        if spans and why is not None and spans[-1].why == why:
+        if recorded and recorded.until(tick) is not None:
+            apart = True
+        elif spans and why is not None and spans[-1].why == why and not apart:
             spans[-1] = spans[-1]._replace(last=tick, ticks=spans[-1].ticks + 1)
         else:
-            spans.append(Span(tick, tick, 1, why))
+            spans.append(Span(tick, tick, 1, why, apart))
+            apart = False
     return tuple(spans)

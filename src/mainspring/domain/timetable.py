@@ -42,7 +42,8 @@ class Schedule(msgspec.Struct, frozen=True):
 
     ``plan``: what holds; ``declared``: what its origin says, where operators have ``overridden`` some of it (the names
     of those fields). ``next_tick``: before jitter; ``next_at``: when it is done. ``last``: the last tick that was
-    decided; ``fired``: how often; ``failures``: of its jobs in a row.
+    decided; ``fired``: how often; ``failures``: of its jobs in a row; ``ahead``: where the clock was ahead and has gone
+    back, up to when ticks are recorded already, of which none comes again.
     """
 
     id: ScheduleId
@@ -67,6 +68,7 @@ class Schedule(msgspec.Struct, frozen=True):
     created_at: Instant
     changed_at: Instant
     fault: str | None = None
+    ahead: Instant | None = None
 
 
 class Outcome(StrEnum):

@@ -19,6 +19,7 @@ from mainspring.store.ticks import Record
 from mainspring.transitions.fired import Decided, Firing
 from mainspring.transitions.prepared import Prepared
 from mainspring.transitions.run_births import PreparedRun
+from mainspring.transitions.ticking import before
 
 
 class Seen(NamedTuple):
@@ -159,8 +160,8 @@ class Deciding:
             self._seen.kept.name,
             record.origin,
             record.nominal,
-            self._last_fired,
-            self._tally.last_succeeded,
+            before(self._last_fired, record.nominal),
+            before(self._tally.last_succeeded, record.nominal),
             self._zone,
         )
         self._firings.append(Firing(record, prepared, by, due))
@@ -177,7 +178,9 @@ class Deciding:
 
     def _add(self, span: Span, outcome: Outcome, why: str) -> None:
         last = self._new[-1] if self._new else None
-        if last is not None and (last.outcome, last.why) == (outcome, why):  # one row tells of all of a kind
+        if (
+            last is not None and (last.outcome, last.why) == (outcome, why) and not span.apart
+        ):  # one row tells of all of a kind
             self._new[-1] = last._replace(ticks=last.ticks + span.ticks, last=span.last)
         else:
             self._new.append(self._record(span, outcome, why))
@@ -218,7 +221,7 @@ class Deciding:
         advance = Advance(
             at=at,
             nominal=nominal,
-            last=self._new[-1].last if self._new else kept.last,
+            last=max(self._new[-1].last, kept.last or self._new[-1].last) if self._new else kept.last,
             last_fired=self._last_fired,
             last_succeeded=found.last_succeeded,
             fired=self._fired,

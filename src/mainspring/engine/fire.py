@@ -6,6 +6,7 @@ the keys of the ticks, and changes nothing twice.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from mainspring import faults
 from mainspring.clock import DAY, MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.catchup import due
 from mainspring.domain.plan import Ready, ready_text
+from mainspring.domain.recorded import NOTHING, Recorded
 from mainspring.domain.sight import Sight
 from mainspring.domain.timetable import REGULAR, Outcome, ScheduleId
 from mainspring.engine.backfilling import fill, origin_of
@@ -24,9 +26,11 @@ from mainspring.store import Store, Transaction, schedules, ticks
 from mainspring.store.schedules import Advance, Filling, Flight, Kept
 from mainspring.store.ticks import Record
 from mainspring.transitions.fired import Decided, Stale, fire
+from mainspring.transitions.past import recorded_of
 from mainspring.transitions.prepared import Prepared
+from mainspring.transitions.realigned import realign
 from mainspring.transitions.run_births import PreparedRun
-from mainspring.transitions.said import next_tick
+from mainspring.transitions.said import done_at
 from mainspring.transitions.ticking import Known, known_or_why, prepared_of
 
 BATCH = 1_000
@@ -37,13 +41,14 @@ KEPT = Duration(90 * DAY)
 
 TIDY_EVERY = Duration(10 * MINUTE)
 _REMEMBERED = 20_000
+_log = logging.getLogger("mainspring.scheduler")
 
 
 class _Look(NamedTuple):
     """One look at what is to be decided.
 
     ``found``: schedules of which ticks are due or wait, each once, with their plans where these can be read; ``full``:
-    more may be due; ``known``: of each task or workflow, or why it is not.
+    more may be due; ``known``: of each task or workflow, or why it is not; ``recorded``: ticks that don't come again.
     """
 
     found: list[tuple[Kept, Ready | None]]
@@ -52,6 +57,7 @@ class _Look(NamedTuple):
     waits: dict[ScheduleId, list[Record]]
     known: dict[tuple[str | None, str | None], Known | MainspringError]
     fillings: list[tuple[Filling, Kept, set[Instant]]]
+    recorded: dict[ScheduleId, Recorded]
     soonest: Instant | None
 
 
@@ -69,17 +75,24 @@ class Fire:
         self._keep = keep
         self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
         self._prepared: dict[tuple[str, str | None, Instant, Known], Prepared | PreparedRun | str] = {}
+        self._until: Instant | None = None
+        self._latest: Instant | None = None  # None: the clock may have gone back since
 
     def adopt(self, keep: Duration) -> None:
-        """Keep records of ticks so long from now on."""
-        self._keep = keep
+        """Keep records of ticks so long from now on, and look at once which are older."""
+        if keep != self._keep:
+            self._keep, self._tidy_at = keep, self._clock.monotonic()
 
     def has_work(self, sight: Sight, until: Instant) -> bool:
         """Whether a tick is to be decided, or one that waits may be."""
-        return before(until, sight.tick) or sight.waiting_ticks or sight.backfills
+        if self._until is not None and until < self._until:
+            self._latest = None
+        self._until = until
+        return self._latest is None or before(until, sight.tick) or sight.waiting_ticks or sight.backfills
 
     def turn(self) -> Duration:
         """One look, and a transaction where something is due; how long to wait at most until the next turn."""
+        self._heed_clock()
         look = self._store.read(self._look)
         faults.hit(FaultPoint.FIRE_AFTER_READ)
         now = self._clock.now()
@@ -102,6 +115,16 @@ class Fire:
             self._store.news_bell.ring()
         return Duration(0) if look.full else MILLISECOND
 
+    def _heed_clock(self) -> None:
+        """At the start, and where the clock has gone back: what is ahead of it is set right."""
+        latest, self._latest = self._latest, self._clock.now()
+        if latest is not None and self._latest >= latest:
+            return
+        if self._store.read(schedules.ahead) and (names := self._store.write(lambda tx: realign(tx, self._actor))):
+            _log.warning(
+                "The clock has gone back; %d schedules go on at an earlier tick: %s.", len(names), ", ".join(names[:10])
+            )
+
     # --- looking ----------------------------------------------------------------------------------------------
 
     def _look(self, tx: Transaction) -> _Look:
@@ -110,7 +133,7 @@ class Fire:
         open_ = schedules.open_backfills(tx, BATCH)
         ids = sorted({kept.id for kept in (*found, *waiting)} | {filling.schedule for filling in open_})
         if not ids:
-            return _Look([], False, {}, {}, {}, [], schedules.soonest(tx))
+            return _Look([], False, {}, {}, {}, [], {}, schedules.soonest(tx))
         flights: dict[ScheduleId, list[Flight]] = {}
         for flight in schedules.flights(tx, ids):
             flights.setdefault(flight.schedule, []).append(flight)
@@ -121,7 +144,8 @@ class Fire:
         each = {kept.id: kept for kept in (*waiting, *found)}
         read = [(kept, _ready(kept)) for kept in each.values()]
         known = _known(tx, [ready for _, ready in read] + [_ready(kept) for _, kept, _ in fillings])
-        return _Look(read, len(found) == BATCH, flights, waits, known, fillings, schedules.soonest(tx))
+        recorded = {kept.id: recorded_of(tx, kept, kept.nominal) for kept in found if kept.nominal is not None}
+        return _Look(read, len(found) == BATCH, flights, waits, known, fillings, recorded, schedules.soonest(tx))
 
     def _fillings(self, tx: Transaction, open_: Sequence[Filling]) -> list[tuple[Filling, Kept, set[Instant]]]:
         """Open backfills with their schedules, and what is left out of them."""
@@ -143,9 +167,10 @@ class Fire:
         deciding.release()
         nominal, at = kept.nominal, kept.at
         if nominal is not None and at is not None and at <= now:
-            spans, following = due(ready, nominal, now)
+            spans, following = due(ready, nominal, now, recorded=look.recorded.get(kept.id, NOTHING))
             deciding.take(spans)
-            nominal, at = self._next(ready, spans[-1].last, following, spent=deciding.spent)
+            nominal = None if deciding.spent else following
+            at = done_at(ready, nominal, self._store.chance)
         return deciding.decided(nominal, at)
 
     def _fill(self, filling: Filling, kept: Kept, fired: set[Instant], *, look: _Look, now: Instant) -> Decided | None:
@@ -155,15 +180,6 @@ class Fire:
         flights = [one for one in look.flights.get(kept.id, ()) if one.origin == origin_of(filling)]
         prepared = self._prepare(kept, ready, look)
         return fill(filling, kept, ready, prepared, flights=flights, fired=fired, now=now, actor=self._actor)
-
-    def _next(
-        self, ready: Ready, last: Instant, following: Instant | None, *, spent: bool
-    ) -> tuple[Instant | None, Instant | None]:
-        if following is None or spent:
-            return None, None
-        if not ready.jitter:
-            return following, following
-        return next_tick(ready, last, self._store.chance)
 
     def _spoiled(self, kept: Kept, now: Instant) -> Decided | None:
         """What can't be read any more stops, and questions say why."""

@@ -6,6 +6,7 @@ It opens the store, hands it on, and ends when it is told: requests at hand are 
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import sys
@@ -22,6 +23,7 @@ from mainspring.client.operating import OperatingClient
 from mainspring.client.webhook_wire import news_of_event, news_of_message
 from mainspring.clock import MINUTE, Clock, Duration, SystemClock, seconds
 from mainspring.config.live import Live
+from mainspring.control import declared_schedules
 from mainspring.control import settings as control_settings
 from mainspring.control.access import recognise
 from mainspring.control.users import recognise as recognise_session
@@ -44,6 +46,7 @@ from mainspring.server.admission import Admission
 from mainspring.server.connection import Patient
 from mainspring.server.courier import Courier
 from mainspring.server.exchange import Entry
+from mainspring.server.file_schedules import FileSchedules
 from mainspring.server.health import Health
 from mainspring.server.heeding import Heeding, Shared
 from mainspring.server.listen import Terms, check, listen, url
@@ -117,6 +120,11 @@ def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive
     returned = threading.Event()
     notify = _notify(store, settings, returned, stack)
 
+    filed = FileSchedules(
+        lambda stated: declared_schedules.declare(store, stated), logging.getLogger("mainspring.server").warning
+    )
+    live.reads(filed.read)
+
     def adopt(now: Settings) -> None:
         sweep.adopt(now.sweep)
         fire.adopt(now.keep_ticks)
@@ -128,7 +136,7 @@ def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive
     watched: dict[str, Watched] = {
         "sweeper": sweep,
         "scheduler": fire,
-        "configuration": Heeding(live, _shared(store, f"file:{live.loaded.file}"), adopt),
+        "configuration": Heeding(live, _shared(store, f"file:{live.loaded.file}", filed.take), adopt),
         "roll-up": RollUp(store, store.clock, poll=_LOOK_UNASKED),
         "bus": Carry(store, store.clock, poll=_LOOK_UNASKED),
         "webhooks": notify,
@@ -139,11 +147,12 @@ def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive
     return [_driven(name, turn, store.clock, bells.get(name, threading.Event()), stack) for name, turn in turns.items()]
 
 
-def _shared(store: Store, actor: str) -> Shared:
+def _shared(store: Store, actor: str, declare: Callable[[], None]) -> Shared:
     """The configuration that is in the store, as the server's own looks at it."""
     return Shared(
         lambda: control_settings.stated(store),
         lambda stated: control_settings.publish(store, stated, actor=actor),
+        declare,
         lambda before, after: control_settings.note_file(store, before, after, actor=actor),
     )
 

@@ -21,10 +21,14 @@ _Stating = Mapping[str, Stated]
 
 
 class Shared(NamedTuple):
-    """What all processes have in common: what it states, and how to tell it of our file."""
+    """What all processes have in common: what it states, and how to tell it of our file.
+
+    ``declare``: take over the schedules of the file, as it was read last.
+    """
 
     stated: Callable[[], _Stating]
     publish: Callable[[_Stating], None]
+    declare: Callable[[], None]
     note: Callable[[_Stating, _Stating], None]
 
 
@@ -57,6 +61,8 @@ class Heeding:
             if self._published:
                 self._shared.note(before, stated)
             self._published = True
+        if self._live.sound:
+            self._shared.declare()
         version = self._seen
         if version != self._taken:
             changed = self._live.store_holds(self._shared.stated()) or changed

@@ -105,6 +105,11 @@ def waiting(tx: Transaction, limit: int) -> list[Kept]:
     return [_kept(row) for row in tx.rows("schedule/waiting", limit=limit)]
 
 
+def ahead(tx: Transaction) -> list[Kept]:
+    """Schedules of which something was said or decided at an instant that has not come."""
+    return [_kept(row) for row in tx.rows("schedule/ahead")]
+
+
 def soonest(tx: Transaction) -> Instant | None:
     """When the next tick is to be decided."""
     found = tx.rows("schedule/soonest")[0][0]
@@ -181,6 +186,11 @@ def put(tx: Transaction, kept: Kept) -> None:
         fired=kept.fired,
         failures=kept.failures,
     )
+
+
+def made_now(tx: Transaction, schedule: ScheduleId) -> None:
+    """It counts as made at this instant."""
+    tx.rows("schedule/made_now", schedule=schedule)
 
 
 def advance(tx: Transaction, batch: Sequence[Advance]) -> set[ScheduleId]:

@@ -15,6 +15,14 @@ Key = tuple[ScheduleId, Instant, str]
 """Schedule, instant before jitter, origin."""
 
 
+class Recorded(NamedTuple):
+    """Where a record of regular ticks reaches from and to, and what became of them."""
+
+    first: Instant
+    last: Instant
+    outcome: Outcome
+
+
 class Record(NamedTuple):
     """A tick as it is kept; or ``ticks`` of one kind in a row, from ``nominal`` to ``last``."""
 
@@ -58,6 +66,22 @@ def settle(tx: Transaction, batch: Sequence[Record]) -> set[Key]:
 def waiting(tx: Transaction, schedules: Sequence[ScheduleId]) -> list[Record]:
     """Ticks of these schedules that wait for a job to end, the first to come first."""
     return [_record(row) for row in tx.rows("tick/waiting", schedules=rows.text(schedules))]
+
+
+def recorded(tx: Transaction, schedule: ScheduleId, after: Instant) -> list[Recorded]:
+    """Records of regular ticks from the one that may reach behind an instant on, in order."""
+    found = tx.rows("tick/recorded", schedule=schedule, after=after)
+    return [Recorded(first, last, Outcome(outcome)) for first, last, outcome in found]
+
+
+def take_back(tx: Transaction, schedule: ScheduleId) -> None:
+    """Forget what was missed of ticks that have not come yet."""
+    tx.rows("tick/take_back", schedule=schedule)
+
+
+def shorten(tx: Transaction, schedule: ScheduleId, nominal: Instant, *, count: int, last: Instant) -> None:
+    """A record tells of so many ticks, up to ``last``."""
+    tx.rows("tick/shorten", schedule=schedule, nominal=nominal, ticks=count, last=last)
 
 
 def of_schedule(tx: Transaction, schedule: ScheduleId, *, before: tuple[Instant, str] | None, limit: int) -> list[Tick]:

@@ -19,7 +19,7 @@ from mainspring.errors import InvalidSchedule, MainspringError
 from mainspring.store import rows, schedules
 from mainspring.store.schedules import Kept
 from mainspring.store.transaction import Transaction
-from mainspring.transitions.past import settle_past
+from mainspring.transitions.past import recorded_of, settle_past
 
 OPERATORS = frozenset({Origin.CLI, Origin.API})
 
@@ -104,7 +104,7 @@ def turned(tx: Transaction, old: Kept, new: Kept, actor: str) -> Kept:
 
 
 def coming(tx: Transaction, kept: Kept) -> tuple[Instant | None, Instant | None]:
-    """The next tick and when it is done, behind now and the last one; None where no more come."""
+    """The next tick that is not recorded and when it is done, behind now; None where no more come."""
     if kept.removed_at is not None or kept.withdrawn_at is not None:
         return None, None
     try:
@@ -113,19 +113,21 @@ def coming(tx: Transaction, kept: Kept) -> tuple[Instant | None, Instant | None]
         return None, None  # spoiled by hand; questions say so
     if found.plan.limit is not None and kept.fired >= found.plan.limit:
         return None, None
-    return next_tick(found, max(tx.now, kept.last or Instant(0)), tx.chance)
+    nominal = recorded_of(tx, kept, tx.now).next_after(found.rule, tx.now)
+    return nominal, done_at(found, nominal, tx.chance)
 
 
-def next_tick(found: Ready, after: Instant, chance: Chance) -> tuple[Instant | None, Instant | None]:
-    """The first tick behind an instant, and when it is done."""
-    nominal = found.rule.next_after(after)
-    if nominal is None:
-        return None, None
-    return nominal, jittered(found.rule, nominal, found.jitter, chance.fraction() if found.jitter else 0.0)
+def done_at(found: Ready, nominal: Instant | None, chance: Chance) -> Instant | None:
+    """When a tick is done: some time later, where the plan has jitter."""
+    if nominal is None or not found.jitter:
+        return nominal
+    return jittered(found.rule, nominal, found.jitter, chance.fraction())
 
 
 def _first(tx: Transaction, declaration: str, made: Instant) -> tuple[Instant | None, Instant | None]:
-    return next_tick(ready_text(declaration, None, made), made, tx.chance)
+    found = ready_text(declaration, None, made)
+    nominal = found.rule.next_after(made)
+    return nominal, done_at(found, nominal, tx.chance)
 
 
 def _same_ticks(old: Kept, new: Kept) -> bool:

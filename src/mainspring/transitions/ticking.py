@@ -56,9 +56,9 @@ def request_of(plan: Plan) -> JobRequest:
 def made_by(kept: Kept, origin: str, at: Instant) -> MadeBy:
     """What a job or run is told of its tick."""
     zone = ready_text(kept.declaration, kept.override, kept.created).rule.place.name
-    return MadeBy(kept.name, origin, at, _before(kept.last_fired, at), _before(kept.last_succeeded, at), zone)
+    return MadeBy(kept.name, origin, at, before(kept.last_fired, at), before(kept.last_succeeded, at), zone)
 
 
-def _before(tick: Instant | None, at: Instant) -> Instant | None:
+def before(tick: Instant | None, at: Instant) -> Instant | None:
     """Of a tick of the past nothing later is told."""
     return tick if tick is not None and tick < at else None

@@ -98,6 +98,7 @@ SCHEMAS = {
             "overridden": listed(text("queue")),
             "declared": OBJECT | {"examples": [{"queue": "shop"}]},
             "fault": maybe(text("The task shop.backup is not known any more.")),
+            "ahead_until": maybe(MOMENT),
             "created_at": MOMENT,
             "changed_at": MOMENT,
         }

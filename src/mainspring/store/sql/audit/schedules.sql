@@ -19,4 +19,6 @@ union all select 'tick that another record tells of as well', other.schedule, ot
 from tick join tick as other on other.schedule = tick.schedule and other.nominal > tick.nominal and other.nominal <= tick.last
 where tick.origin = 'regular' and other.origin = 'regular' and tick.ticks > 1
 union all select 'tick that would come again', next_tick.schedule, next_tick.nominal
-from next_tick where next_tick.nominal <= next_tick.last
+from next_tick where next_tick.nominal <= next_tick.last and exists (
+  select 1 from tick where tick.schedule = next_tick.schedule and tick.origin = 'regular'
+    and tick.nominal <= next_tick.nominal and tick.last >= next_tick.nominal)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from mainspring import faults
 from mainspring.clock import DAY, MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.catchup import due
+from mainspring.domain.ids import LARGEST
 from mainspring.domain.plan import Ready, ready_text
 from mainspring.domain.recorded import NOTHING, Recorded
 from mainspring.domain.sight import Sight
@@ -35,6 +36,9 @@ from mainspring.transitions.ticking import Known, known_or_why, prepared_of
 
 BATCH = 1_000
 """Schedules in one transaction: about 40 ms of SQLite's lock."""
+
+AHEAD = Duration(5 * SECOND)
+"""What comes within this time is read and checked already."""
 
 KEPT = Duration(90 * DAY)
 """How long the record of a tick is kept."""
@@ -75,6 +79,7 @@ class Fire:
         self._keep = keep
         self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
         self._prepared: dict[tuple[str, str | None, Instant, Known], Prepared | PreparedRun | str] = {}
+        self._foreseen = Instant(0), ScheduleId(0)
         self._until: Instant | None = None
         self._latest: Instant | None = None  # None: the clock may have gone back since
 
@@ -88,7 +93,9 @@ class Fire:
         if self._until is not None and until < self._until:
             self._latest = None
         self._until = until
-        return self._latest is None or before(until, sight.tick) or sight.waiting_ticks or sight.backfills
+        if self._latest is None or before(until, sight.tick) or sight.waiting_ticks or sight.backfills:
+            return True
+        return sight.tick is not None and self._foreseen[0] < sight.tick <= until + AHEAD
 
     def turn(self) -> Duration:
         """One look, and a transaction where something is due; how long to wait at most until the next turn."""
@@ -100,7 +107,7 @@ class Fire:
         found += [self._fill(*filling, look=look, now=now) for filling in look.fillings]
         decided = [one for one in found if one is not None]
         if not decided:
-            return self._tidy(now) or self._rest(look.soonest, now)
+            return self._foresee(look.soonest, now) or self._tidy(now) or self._rest(look.soonest, now)
         try:
             made = self._store.write(
                 lambda tx: fire(tx, decided, self._actor),
@@ -155,6 +162,31 @@ class Fire:
             for one in open_
             if one.schedule in of
         ]
+
+    def _foresee(self, soonest: Instant | None, now: Instant) -> Duration | None:
+        """Read and check one batch of what comes soon, so that it is known by then; None when there is nothing new."""
+        until = Instant(now + AHEAD)
+        if self._foreseen[0] > until:  # the clock has gone back
+            self._foreseen = now, ScheduleId(0)
+        if soonest is None or soonest > until or (soonest, LARGEST) <= self._foreseen:
+            return None
+
+        def look(tx: Transaction) -> _Look:
+            found = schedules.coming(tx, self._foreseen, until, BATCH)
+            read = [(kept, _ready(kept)) for kept in found]
+            known = _known(tx, [ready for _, ready in read])
+            return _Look(read, len(found) == BATCH, {}, {}, known, [], {}, soonest)
+
+        seen = self._store.read(look)
+        for kept, ready in seen.found:
+            if ready is not None:
+                self._prepare(kept, ready, seen)
+        if not seen.full:
+            self._foreseen = until, ScheduleId(LARGEST)
+            return None
+        last = seen.found[-1][0]
+        self._foreseen = last.at or until, last.id
+        return MILLISECOND
 
     # --- deciding ---------------------------------------------------------------------------------------------
 

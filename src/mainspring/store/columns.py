@@ -215,6 +215,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schedule/advance": ("schedule",),
     "schedule/ahead": _SCHEDULE,
     "schedule/all": _SCHEDULE,
+    "schedule/coming": _SCHEDULE,
     "schedule/due": _SCHEDULE,
     "schedule/insert": ("id",),
     "schedule/of_app": _SCHEDULE,

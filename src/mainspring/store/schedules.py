@@ -105,6 +105,12 @@ def waiting(tx: Transaction, limit: int) -> list[Kept]:
     return [_kept(row) for row in tx.rows("schedule/waiting", limit=limit)]
 
 
+def coming(tx: Transaction, place: tuple[Instant, ScheduleId], until: Instant, limit: int) -> list[Kept]:
+    """Schedules whose next ticks come up to then, in the order of those, behind a place in it."""
+    at, schedule = place
+    return [_kept(row) for row in tx.rows("schedule/coming", at=at, schedule=schedule, until=until, limit=limit)]
+
+
 def ahead(tx: Transaction) -> list[Kept]:
     """Schedules of which something was said or decided at an instant that has not come."""
     return [_kept(row) for row in tx.rows("schedule/ahead")]

@@ -261,6 +261,7 @@ def a_whole_life(story: Story) -> None:
     story.cancel(story.running())
     lives_with_keys(story)
     lives_with_schedules(story)
+    lives_with_clocks(story)
     lives_of_runs(Runs(story))
     store.read(lambda tx: lanes.policy(tx, 1))
     store.read(lambda tx: jobs.leased_by(tx, story.worker))
@@ -403,6 +404,25 @@ def lives_with_schedules(story: Story) -> None:
     schedules.listed(store)
     store.read(lambda tx: ticks.all_ticks(tx, (made.id, Instant(0), ""), 5))
     store.write(lambda tx: ticks.forget(tx, Instant(tx.now), 5))
+
+
+def lives_with_clocks(story: Story) -> None:
+    """A schedule that is made and fires while the clock is ahead, and is set right when that has gone back."""
+    from mainspring.control import schedules
+    from mainspring.domain.plan import Plan
+    from mainspring.domain.timetable import Origin
+    from mainspring.engine.fire import Fire
+
+    fire = Fire(story.store, story.clock)
+    schedules.put(story.store, "ahead", Plan({"every": "1m"}, task="send"), origin=Origin.CLI, actor="ann")
+    story.clock.forward(57 * SECOND)
+    fire.turn()
+    story.clock.forward(10 * MINUTE)
+    fire.turn()
+    for back in (3 * MINUTE, HOUR):
+        story.clock.jump(-back)
+        fire.turn()
+    story.clock.jump(HOUR)
 
 
 def lives_of_runs(runs: Runs) -> None:

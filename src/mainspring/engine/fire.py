@@ -37,8 +37,8 @@ from mainspring.transitions.ticking import Known, known_or_why, prepared_of
 BATCH = 1_000
 """Schedules in one transaction: about 40 ms of SQLite's lock."""
 
-AHEAD = Duration(5 * SECOND)
-"""What comes within this time is read and checked already."""
+AHEAD = Duration(SECOND)
+"""What comes within this time, behind the next look, is read and checked before it is due."""
 
 KEPT = Duration(90 * DAY)
 """How long the record of a tick is kept."""

@@ -6,7 +6,6 @@ the server, and no test would pass.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -53,7 +52,9 @@ def web() -> Iterator[Web]:
     made.close()
 
 
-def ask(web: Web, method: str, path: str, *headers: tuple[bytes, bytes], host: str = "10.0.0.1") -> tuple[int, Any]:
+async def ask(
+    web: Web, method: str, path: str, *headers: tuple[bytes, bytes], host: str = "10.0.0.1"
+) -> tuple[int, Any]:
     """The status of an answer, and what it says. ``host``: who asks."""
     sent: list[dict[str, Any]] = []
     scope = {
@@ -72,7 +73,7 @@ def ask(web: Web, method: str, path: str, *headers: tuple[bytes, bytes], host: s
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(web(scope, receive, send))
+    await web(scope, receive, send)
     body = b"".join(message.get("body", b"") for message in sent)
     return sent[0]["status"], json.loads(body)
 
@@ -82,35 +83,35 @@ def address(entry: Entry) -> str:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_form_of_an_address_opens_it_without_a_token(web: Web, form: str) -> None:
+async def test_no_form_of_an_address_opens_it_without_a_token(web: Web, form: str) -> None:
     for entry in ROUTES:
         path = form.format(address(entry))
         if unquote(path) not in PUBLIC:
-            status, said = ask(web, entry.method, path)
+            status, said = await ask(web, entry.method, path)
             assert status in {401, 404, 405}, (entry.method, path, said)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_no_other_method_opens_an_address_without_a_token(web: Web, method: str) -> None:
+async def test_no_other_method_opens_an_address_without_a_token(web: Web, method: str) -> None:
     for path in sorted({address(entry) for entry in ROUTES} - PUBLIC):
         for headers in ((), OVERRIDES, FORWARDED):
-            status, said = ask(web, method, path, *headers)
+            status, said = await ask(web, method, path, *headers)
             assert status in {401, 404, 405}, (method, path, said)
 
 
-def test_a_wrong_token_opens_no_route(web: Web) -> None:
+async def test_a_wrong_token_opens_no_route(web: Web) -> None:
     for number, entry in enumerate(ROUTES):
         for turn, wrong in enumerate((b"Bearer mst_wrong", b"Basic YTpi", b"Bearer mss_admin")):
             host = f"10.0.{turn}.{number % 250}"  # wrong ones are counted for each address
-            status, said = ask(web, entry.method, address(entry), (b"authorization", wrong), host=host)
+            status, said = await ask(web, entry.method, address(entry), (b"authorization", wrong), host=host)
             assert status == 401 or entry.path in PUBLIC, (entry.method, entry.path, said)
 
 
-def test_who_may_only_look_changes_nothing(web: Web) -> None:
+async def test_who_may_only_look_changes_nothing(web: Web) -> None:
     token = (b"authorization", b"Bearer mst_viewer")
     for entry in ROUTES:
         if entry.needs is not None and entry.needs is not Role.VIEWER:
-            status, said = ask(web, entry.method, address(entry), token)
+            status, said = await ask(web, entry.method, address(entry), token)
             assert (status, said["code"]) == (403, "role_too_low"), (entry.method, entry.path)
 
 
@@ -131,17 +132,17 @@ OF_ONE_QUEUE = {
 """Open to them where they are about one of these queues; test_users.py has the cases."""
 
 
-def test_who_is_kept_to_a_queue_finds_every_other_route_closed(web: Web) -> None:
+async def test_who_is_kept_to_a_queue_finds_every_other_route_closed(web: Web) -> None:
     token = (b"authorization", b"Bearer mst_admin-audio")
     names = {f"{entry.method} {entry.path}" for entry in ROUTES}
     assert names >= NOT_OF_QUEUES | OF_ONE_QUEUE
     for entry in ROUTES:
         name = f"{entry.method} {entry.path}"
         if name not in NOT_OF_QUEUES | OF_ONE_QUEUE:
-            status, said = ask(web, entry.method, address(entry), token)
+            status, said = await ask(web, entry.method, address(entry), token)
             assert (status, said["code"]) == (403, "out_of_reach"), name
     for name in OF_ONE_QUEUE:
         method, _, path = name.partition(" ")
         if "{" in path:  # job 1 is in the queue mail, and 1 is no queue of theirs
-            status, said = ask(web, method, re.sub(r"\{\w+\}", "1", path), token)
+            status, said = await ask(web, method, re.sub(r"\{\w+\}", "1", path), token)
             assert (status, said["code"]) == (403, "out_of_reach"), name

@@ -140,7 +140,7 @@ class Proxy:
         done = threading.Event()
         self._orders.append(done)
         self._waker.send(b"!")
-        assert done.wait(10)
+        assert done.wait(60)
 
     # --- the thread -------------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from mainspring.store import Store, Transaction, catalog, lanes, workers
 from mainspring.store.workers import Hello
 from mainspring.transitions.ended import Report, end
 from tests.api import conformance
+from tests.patience import Limit, ended
 
 API = "/api/v1"
 COMMAND = [sys.executable, "-m", "mainspring", "server"]
@@ -38,12 +39,12 @@ T = TypeVar("T")
 def eventually(look: Callable[[], T], *, within: Duration = Duration(60 * SECOND)) -> T:
     """What ``look`` answers as soon as it is true."""
     clock = SystemClock()
-    deadline = clock.monotonic() + within
+    limit = Limit(within / SECOND)
     while True:
         found = look()
         if found:
             return found
-        assert clock.monotonic() < deadline, f"still {found!r}"
+        assert not limit.over(), f"still {found!r}"
         clock.wait(Duration(10 * MILLISECOND))
 
 
@@ -98,7 +99,7 @@ class Serving:
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Its exit status."""
         self.process.send_signal(number)
-        return self.process.wait(40)
+        return ended(self.process, 40)
 
     def close(self) -> None:
         if self.url:

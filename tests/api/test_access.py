@@ -21,6 +21,7 @@ from mainspring.server.listen import Terms, check
 from mainspring.server.operation import gives
 from mainspring.server.security import check_role
 from tests.api.serving import API, Serving, eventually
+from tests.patience import ended
 
 PUBLIC = {"/healthz", "/readyz", f"{API}/login"}
 """What answers to anybody."""
@@ -227,7 +228,7 @@ def test_loopback_asks_for_nothing_unless_told(host: str) -> None:
 
 def test_a_server_that_would_ask_says_so_when_there_is_no_token_yet(tmp_path: Path) -> None:
     serving = Serving(tmp_path, options=("--auth", "token"))
-    assert serving.process.wait(40) == AddressRefused.exit_status
+    assert ended(serving.process, 40) == AddressRefused.exit_status
     assert "mainspring token create" in serving.said
 
 

@@ -13,6 +13,7 @@ from mainspring.clock import Instant, SystemClock, instant_text
 from mainspring.faults import FaultPoint
 from mainspring.store import Store
 from tests.api.serving import API, HandWorker, Serving, eventually
+from tests.patience import ended
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_a_submit_that_was_cut_off(start: Callable[..., Serving], point: FaultPo
     declare(serving)
     with pytest.raises(httpx2.TransportError):
         serving.submit(tags={"cut": "off"})
-    assert serving.process.wait(40) == -9
+    assert ended(serving.process, 40) == -9
     again = start()
     assert len(again.http.get(f"{API}/jobs").json()["items"]) == there
 
@@ -57,7 +58,7 @@ def test_a_cancel_that_was_cut_off(start: Callable[..., Serving], point: FaultPo
     number = serving.submit()["id"]
     with pytest.raises(httpx2.TransportError):
         serving.http.post(f"{API}/jobs/{number}/cancel")
-    assert serving.process.wait(40) == -9
+    assert ended(serving.process, 40) == -9
     assert start().job(number)["state"] == state
 
 
@@ -85,7 +86,7 @@ def test_a_firing_that_was_cut_off_is_taken_over_by_another_server_once(
     assert serving.end() == 0
     assert eventually(lambda: SystemClock().now() > soon)
     dying = Serving(tmp_path, faults=f"{point}=kill@1")
-    assert dying.process.wait(30) == -9
+    assert ended(dying.process, 30) == -9
     other = start()
 
     def fired() -> list[dict[str, Any]] | None:

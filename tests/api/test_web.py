@@ -69,7 +69,7 @@ class Desk:
         ]
 
     def slow(self, _: Asked) -> Answer:
-        self.go.wait(10)
+        self.go.wait(60)
         return Answer(200, {})
 
     def broken(self, _: Asked) -> Answer:

@@ -98,7 +98,7 @@ def test_a_job_goes_from_submit_to_its_typed_result(store: Store) -> None:
     assert job.state is State.QUEUED
     assert not job.done
     with Working(store, app):
-        assert job.result(timeout="20s") == Receipt(7, date(2026, 2, 3))
+        assert job.result(timeout="60s") == Receipt(7, date(2026, 2, 3))
     assert job.done
     assert job.state is State.SUCCEEDED
     assert [line.text for line in job.logs()] == ["attempt 1", "returned"]
@@ -112,14 +112,14 @@ def test_a_job_goes_from_submit_to_its_typed_result(store: Store) -> None:
 def test_a_job_that_another_app_made_gives_plain_json(store: Store) -> None:
     with Working(store, app):
         job = receipt.submit(order_id=1)
-        job.result(timeout=20)
+        job.result(timeout=60)
     assert Mainspring("other").job(job.id).result() == {"order": 1, "day": "2026-01-01"}
 
 
 def test_a_result_that_does_not_fit_its_annotation_is_given_as_it_is(store: Store) -> None:
     with Working(store, app):
-        assert lying.submit().result(timeout=20) == "no number"  # type: ignore[comparison-overlap]
-        assert nothing.submit().result(timeout=20) is None
+        assert lying.submit().result(timeout=60) == "no number"  # type: ignore[comparison-overlap]
+        assert nothing.submit().result(timeout=60) is None
 
 
 def test_a_dead_job_tells_its_error(store: Store) -> None:
@@ -128,7 +128,7 @@ def test_a_dead_job_tells_its_error(store: Store) -> None:
         with pytest.raises(
             JobDead, match=rf"job {job.id} \(shop.broken\) is dead after 2 attempts: ValueError: no luck"
         ) as caught:
-            job.result(timeout=20)
+            job.result(timeout=60)
     assert caught.value.code == "job_dead"
     assert isinstance(caught.value, JobNotSucceeded)
     assert f"mainspring logs {job.id}" in str(caught.value)
@@ -167,14 +167,14 @@ def test_a_retry_by_hand_is_a_new_job_that_points_to_the_old(store: Store) -> No
     with pytest.raises(ReplayLive):
         job.retry()
     with Working(store, app):
-        assert new.result(timeout=20) == 8
+        assert new.result(timeout=60) == 8
     assert job.refresh().record.replayed_by == new.id
 
 
 def test_the_context_reaches_the_code_and_details_reach_the_next_attempt(store: Store) -> None:
     with Working(store, app):
         job = third_time.submit()
-        assert job.result(timeout=20) == [job.id, [1, 2, 3], True]
+        assert job.result(timeout=60) == [job.id, [1, 2, 3], True]
 
 
 def test_bulk_submits_are_all_or_none(store: Store) -> None:
@@ -335,7 +335,7 @@ async def test_the_whole_of_it_in_async_code(store: Store) -> None:
     job = await double.asubmit(n=21)
     assert (await job.arefresh()).state is State.QUEUED
     with Working(store, app):
-        assert await job.aresult(timeout=20) == 42
+        assert await job.aresult(timeout=60) == 42
         assert [event.cause.value async for event in job.awatch()] == ["submit", "claim", "succeed"]
     assert [line.text for line in await job.alogs()] == ["attempt 1", "returned"]
     assert len(await job.aattempts()) == 1
@@ -357,7 +357,7 @@ async def test_many_waiters_leave_threads_for_those_who_work(store: Store) -> No
     late = await double.asubmit(n=100)
     with Working(store, app):
         assert await asyncio.gather(*waiters) == [2 * n for n in range(60)]
-        assert await late.aresult(timeout=20) == 200
+        assert await late.aresult(timeout=60) == 200
 
 
 async def test_following_in_async_code(store: Store) -> None:

@@ -222,7 +222,7 @@ def test_a_reader_that_goes_away_is_no_fault(cli: CommandLine):
     )
     os.close(gone[0])
     os.close(gone[1])
-    _, err = command.communicate(timeout=30)
+    _, err = command.communicate(timeout=60)
     assert (command.returncode, err) == (141, "")
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock
+from mainspring.clock import MILLISECOND, Duration, SystemClock
 from mainspring.process import carriers
+from tests.patience import Limit, ended
 from tests.processes.world.driver import ROOT, is_zombie
 
 CLOCK = SystemClock()
@@ -40,9 +41,9 @@ def left(place: Path) -> list[int]:
 
 
 def wait_until(look: Callable[[], object], within: float = 30) -> bool:
-    deadline = CLOCK.monotonic() + within * SECOND
+    limit = Limit(within)
     while not look():
-        if CLOCK.monotonic() > deadline:
+        if limit.over():
             return False
         CLOCK.wait(Duration(50 * MILLISECOND))
     return True
@@ -95,10 +96,10 @@ def test_every_outcome_is_as_expected_and_stay_keeps_the_platform_up(folder: Pat
     assert (home / "report.json").stat().st_size > 10_000
     assert (home / "traffic" / "report.svg").read_text().count("<rect") == 24
     (address,) = re.findall(r"REST +(http://\S+)/api/v1/jobs", text)
-    with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:
+    with urllib.request.urlopen(f"{address}/healthz", timeout=40) as answer:
         assert answer.status == 200
     demo.send_signal(signal.SIGINT)
-    assert demo.wait(30) == 0
+    assert ended(demo, 30) == 0
 
 
 def test_what_differs_is_named_and_the_exit_status_says_so(folder: Path) -> None:
@@ -106,7 +107,7 @@ def test_what_differs_is_named_and_the_exit_status_says_so(folder: Path) -> None
     bare = folder / "bin"
     bare.mkdir()
     demo = start(folder, PATH=str(bare))
-    assert demo.wait(100) == 1, said(folder)
+    assert ended(demo, 100) == 1, said(folder)
     text = said(folder)
     assert "10 of 12 outcomes as expected." in text
     assert re.search(r"job 1 backup: dead after failed, .*tar", text), text
@@ -117,7 +118,7 @@ def test_an_interrupted_demo_takes_its_platform_with_it(folder: Path, number: si
     demo = start(folder)
     assert wait_until(lambda: "are up" in said(folder))
     demo.send_signal(number)
-    assert demo.wait(30) == 130
+    assert ended(demo, 30) == 130
     assert "Interrupted" in said(folder)
 
 

@@ -18,6 +18,7 @@ from mainspring.errors import ProtocolViolation
 from mainspring.process import descendants
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.runners import GUARD, RunnerProcess, RunnerSpec
+from tests.patience import slowness
 from tests.processes.runners.driver import driving, eventually, spin_up
 from tests.processes.runners.looking import alive, open_files, resident, variables_of
 
@@ -67,7 +68,7 @@ def test_when_the_deadline_passes_it_leaves_nothing():
     process.extend(Duration(now + 10 * SECOND))
     process.extend(Duration(now + 300 * MILLISECOND))
     death = ended(process)
-    assert 0.3 <= (time.monotonic_ns() // 1000 - now) / 1e6 < 1.3
+    assert 0.3 <= (time.monotonic_ns() // 1000 - now) / 1e6 < 1.3 * slowness()
     assert death.killed == "deadline"
     assert death.sentence.endswith("as its lease could not be renewed in time.")
     assert not [pid for pid in pids if alive(pid)]
@@ -209,7 +210,7 @@ def test_it_is_small_and_starts_fast():
     process = RunnerProcess.start(RunnerSpec(argv=("sleep", "1000")), 1)
     began = time.monotonic()
     eventually(lambda: process.poll_death() or process.pid)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 2 * slowness()
     assert resident(process.guard_pid) < 13 * 1_048_576
     process.kill()
     ended(process)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from mainspring.domain.states import State
+from tests.patience import slowness
 from tests.processes.world.driver import World
 
 
@@ -17,7 +18,7 @@ def test_removed_bells_are_hung_again_so_that_a_job_starts_at_once(world: World)
     for _ in range(3):
         told_at = world.now()
         job = world.submit("quick")
-        assert world.started(job).at - told_at < 1.5, "it must not wait for the next poll"
+        assert world.started(job).at - told_at < 1.5 * slowness(), "it must not wait for the next poll"
         world.until_state(job, State.SUCCEEDED)
 
 

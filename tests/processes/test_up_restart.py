@@ -82,11 +82,11 @@ def test_children_keep_the_tree_lock_and_a_new_taker_waits_for_them(tmp_path: Pa
 
     second = threading.Thread(target=lambda: take(tmp_path / "m.db", waiting=waiting).close())
     second.start()
-    assert waits.wait(10)
+    assert waits.wait(60)
     assert second.is_alive()
     with pytest.raises(AlreadyUp):  # the one that waits is up already, for a third
         take(tmp_path / "m.db", waiting=quiet)
-    child.communicate(b"\n", timeout=10)
+    child.communicate(b"\n", timeout=60)
     second.join(10)
     assert not second.is_alive()
     assert told == [told[0]]
@@ -103,7 +103,7 @@ def test_locks_are_not_inherited_by_accident(tmp_path: Path):
     assert child.stdout.read(1) == b"1"  # it has become another program by now
     held.close()
     take(tmp_path / "m.db", waiting=quiet).close()
-    child.communicate(b"\n", timeout=10)
+    child.communicate(b"\n", timeout=60)
 
 
 def test_a_folder_that_can_not_be_is_refused(tmp_path: Path):

@@ -39,6 +39,7 @@ from mainspring.domain.logline import LOG_LIMIT, LogChunk
 from mainspring.domain.states import Outcome
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.runners import RunnerProcess, RunnerSpec
+from tests.patience import Limit
 
 APPS = Path(__file__).parent / "apps"
 SOURCE = Path(__file__).parents[3] / "src"
@@ -51,12 +52,12 @@ T = TypeVar("T")
 
 def eventually(look: Callable[[], T | None], *, within: float = 10.0, what: str = "it") -> T:
     """The first true answer of ``look``; fails when none comes in time."""
-    deadline = time.monotonic() + within
+    limit = Limit(within)
     while True:
         found = look()
         if found:
             return found
-        assert time.monotonic() < deadline, f"{what} did not happen within {within} s"
+        assert not limit.over(), f"{what} did not happen within {within} s"
         select.select([], [], [], 0.01)
 
 
@@ -144,9 +145,9 @@ class Driver:
 
     def until(self, look: Callable[[], T | None], *, within: float = 10.0, what: str = "it") -> T:
         """Turn until ``look`` answers something true."""
-        deadline = time.monotonic() + within
+        limit = Limit(within)
         while not (found := look()):
-            assert time.monotonic() < deadline, f"{what} did not happen within {within} s; heard {self._heard()}"
+            assert not limit.over(), f"{what} did not happen within {within} s; heard {self._heard()}"
             self.turn()
         return found
 

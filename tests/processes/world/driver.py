@@ -32,6 +32,7 @@ from mainspring.domain.worker import Worker, WorkerState
 from mainspring.process import carriers
 from mainspring.sdk.connection import use_client
 from mainspring.sdk.task import RegisteredTask
+from tests.patience import Limit, ended
 from tests.processes.world.apps import ledgers
 
 ROOT = Path(__file__).parents[3]
@@ -81,7 +82,7 @@ class Process:
 
     def wait(self, within: float = 40) -> int:
         """Wait for its end; the exit status."""
-        return self.popen.wait(within)
+        return ended(self.popen, within)
 
     def stop(self, within: float = 40) -> int:
         """SIGTERM, and wait."""
@@ -164,7 +165,7 @@ class World:
             env=self._environment(faults, {}),
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=90,
             check=False,
         )
 
@@ -278,12 +279,12 @@ class World:
 
     def eventually(self, look: Callable[[], T | None], *, within: float = 40, what: str = "it") -> T:
         """The first true answer of ``look``; fails when none comes in time."""
-        deadline = self.clock.monotonic() + from_seconds(within)
+        limit = Limit(within)
         while True:
             found = look()
             if found:
                 return found
-            assert self.clock.monotonic() < deadline, f"{what}: not within {within:g} s, still {found!r}"
+            assert not limit.over(), f"{what}: not within {within:g} s, still {found!r}"
             self.clock.wait(Duration(15 * MILLISECOND))
 
     def until_state(self, job: int, state: State, *, within: float = 40) -> Job:

@@ -23,4 +23,4 @@ def test_the_address_that_is_told_leads_to_a_page_whose_links_lead_somewhere(ser
 
 def test_the_page_runs_no_script_and_may_not_be_framed(server: Serving) -> None:
     policy = server.http.get("/").headers["content-security-policy"]
-    assert policy == "default-src 'none'; frame-ancestors 'none'"
+    assert policy == "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

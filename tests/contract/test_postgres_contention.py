@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +46,6 @@ def store(postgres_url: str) -> Iterator[Store]:
     one = Store.open(postgres_url)
     yield one
     one.close()
-
-
-MOST_PARTS = 4
-"""Of one submit: what it stands on, the number of the job, the job with the commit, the notice."""
 
 
 @contextmanager
@@ -235,26 +230,6 @@ def test_a_process_that_stops_amid_a_transaction_does_not_keep_its_locks_and_doe
     assert len(tries) == expected
     store.close()
     other.close()
-
-
-def test_what_a_submit_sends_goes_in_few_parts_with_a_sync_behind_each(bench: PostgresBench, tmp_path: Path) -> None:
-    """Each part wakes the server, and only behind a sync does it count the time that we idle in a transaction."""
-    story = Story(bench)
-    story.submit()
-    engine = story.store.engine
-    assert isinstance(engine, PostgresEngine)
-    (session,) = engine.sessions.all()
-    heard = tmp_path / "heard"
-    with heard.open("wb") as file:
-        session.connection.pgconn.trace(file.fileno())
-        story.submit()
-        session.connection.pgconn.untrace()
-    said = [line.split("\t") for line in heard.read_text(errors="replace").splitlines() if line.count("\t") > 2]
-    said = [line for line in said if line[3] != "Flush"]  # the driver sends one behind the last sync
-    parts = [one[3] for one, following in pairwise([*said, ["", ""]]) if one[1] == "F" != following[1]]
-    assert parts, heard.read_text(errors="replace")
-    assert set(parts) == {"Sync"}
-    assert len(parts) <= MOST_PARTS
 
 
 @pytest.mark.parametrize("setting", [{"default_transaction_read_only": "on"}])

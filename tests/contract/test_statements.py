@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -174,6 +174,12 @@ class Recorder:
 
     def expect_ids(self, count: int) -> None:
         self._tx.expect_ids(count)
+
+    def remember(self, what: Hashable, value: Any) -> None:
+        self._tx.remember(what, value)
+
+    def recall(self, what: Hashable) -> Any:
+        return self._tx.recall(what)
 
     def job_ids(self, count: int) -> Sequence[int]:
         self._called |= {"counter/take", "job/take_ids"}

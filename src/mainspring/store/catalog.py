@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from mainspring.domain.task import Catalog, Task
 from mainspring.errors import StoreCorrupt
 from mainspring.store import lanes, rows
 from mainspring.store.lanes import Kind
-from mainspring.store.transaction import Transaction
+from mainspring.store.transaction import Transaction, Wanted
 
 
 class Ground(NamedTuple):
@@ -97,6 +98,31 @@ def ground(tx: Transaction, wanted: Ground) -> tuple[str | None, LaneId, int]:
     if policy is None:
         policy = lanes.intern_policy(tx, wanted.policy)
     return declared, lane, policy
+
+
+def interned(tx: Transaction, wanted: Ground) -> tuple[LaneId, int]:
+    """The numbers of lane and policy alone, made when new. Once committed they stay, so they are kept in mind."""
+    found: tuple[LaneId, int] | None = tx.recall(wanted)
+    if found is None:
+        _, lane, policy = ground(tx, wanted)
+        found = lane, policy
+        tx.remember(wanted, found)
+    return found
+
+
+_FIRED = "tasks of nodes that went"
+_MOST_FIRED = 8
+
+
+def note_fired(tx: Transaction, tasks: Iterable[str]) -> None:
+    """Nodes with these tasks have gone: most likely the next ones have the same."""
+    tx.remember(_FIRED, tuple(tasks)[:_MOST_FIRED])
+
+
+def guessing(tx: Transaction) -> list[Wanted]:
+    """What is to be asked to have the declarations of tasks at hand that nodes will most likely have; often nothing."""
+    names = tx.recall(_FIRED)
+    return [("task/declared", {"names": rows.text(names)})] if names else []
 
 
 def by_short(tx: Transaction, short: str) -> list[str]:

@@ -151,6 +151,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/policy_of": ("document", "lane", "priority"),
     "job/renew": ("job",),
     "job/take_ids": ("id",),
+    "task/declared": ("name", "declaration"),
     "job/tally": ("charge", "attempts"),
     "job/unfinished_descendants": ("id",),
     "job/wants": ("run", "node", "item", "params", "wants"),

@@ -11,7 +11,8 @@ import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections import ChainMap
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -42,6 +43,9 @@ _BEGIN_READ = b"begin isolation level repeatable read read only"
 _MOST_TRIES = 20
 _RACES = 2
 """How often a unique key that somebody else took first is looked for again: what finds, then inserts, finds it."""
+
+_MOST_REMEMBERED = 10_000
+"""Things that one process keeps in mind; then it begins anew."""
 
 _FIRST_PAUSE = Duration(5 * MILLISECOND)
 _LONGEST_PAUSE = Duration(500 * MILLISECOND)
@@ -112,6 +116,7 @@ class PostgresEngine:
         self._inherited = False
         self.sessions = Sessions(place, limits.answer)
         self.debt = Debt(self.path, self._flush)
+        self._memory: dict[Hashable, Any] = {}  # what never changes once it is committed, and guesses
         _engines.add(self)
 
     # --- transactions -----------------------------------------------------------------------------------------
@@ -157,6 +162,7 @@ class PostgresEngine:
         done: list[tuple[tuple[str, str], T]] = []
         ended: Asked | None = None
         last: Asked | None = None
+        learned: dict[Hashable, Any] = {}
         with self.lent() as session:
             early = early and durable and session.may_flush and not session.pooled
             try:
@@ -166,7 +172,7 @@ class PostgresEngine:
                     if durable:
                         asked(pipe, "event/announce", {"space": self.place.space})
                     begun = Begun(first, pipe, self._server_clock)
-                    value = work(PostgresTransaction(pipe, begun, self.place.space, self.chance, self.given_now()))
+                    value = work(self._transaction(pipe, begun, learned))
                     if before_commit is not None:
                         before_commit()
                     done.append((begun.identity(), value))
@@ -181,6 +187,7 @@ class PostgresEngine:
                 # It is committed; only the hint was not told, and a thread tells it later.
             if ended is None or ended.command != "COMMIT":
                 raise StoreError(f"{self.path} rolled a transaction back, as a statement in it had failed.")
+            self._memory |= learned
             return done[0][1]
 
     def _end(self, session: Session, pipe: Pipe, behind: Behind | None, *, early: bool) -> tuple[Asked, Asked, bool]:
@@ -210,9 +217,15 @@ class PostgresEngine:
             with session.pipe() as pipe:
                 pipe.ask(begin, name=begin)
                 begun = Begun(self._set_up(pipe, "session/begin_read"), pipe, self._server_clock)
-                value = work(PostgresTransaction(pipe, begun, self.place.space, self.chance, self.given_now()))
+                value = work(self._transaction(pipe, begun, {}))
                 pipe.ask(b"commit", name=b"commit")
             return value
+
+    def _transaction(self, pipe: Pipe, begun: Begun, learned: dict[Hashable, Any]) -> PostgresTransaction:
+        if len(self._memory) > _MOST_REMEMBERED:
+            self._memory.clear()
+        mind = ChainMap(learned, self._memory)
+        return PostgresTransaction(pipe, begun, self.place.space, self.chance, self.given_now(), mind)
 
     def _set_up(self, pipe: Pipe, name: str, **more: Any) -> Asked:
         values = {

@@ -6,7 +6,7 @@ back, nothing was ever there; when he commits, the jobs are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -59,6 +59,12 @@ class Guest:
 
     def expect_ids(self, count: int) -> None:
         """Nothing: they are taken when they are wanted."""
+
+    def remember(self, what: Hashable, value: Any) -> None:
+        """Nothing: to look again costs little, and this one does not know whether it is committed."""
+
+    def recall(self, what: Hashable) -> Any:
+        """Nothing."""
 
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from mainspring.chance import Chance
@@ -18,16 +18,28 @@ _LARGE = 1_000
 
 
 class PostgresTransaction:
-    """One transaction, or one look. Statements that answer nothing are sent on and checked with the next that does."""
+    """One transaction, or one look. Statements that answer nothing are sent on and checked with the next that does.
 
-    __slots__ = ("_begun", "_expected", "_ids", "_now", "_pipe", "_space", "chance")
+    ``mind``: what is told to be remembered goes in here, which the engine keeps once it is committed.
+    """
 
-    def __init__(self, pipe: Pipe, begun: Begun, space: int, chance: Chance, given_now: Instant | None) -> None:
+    __slots__ = ("_begun", "_expected", "_ids", "_mind", "_now", "_pipe", "_space", "chance")
+
+    def __init__(  # noqa: PLR0913, PLR0917 - composition
+        self,
+        pipe: Pipe,
+        begun: Begun,
+        space: int,
+        chance: Chance,
+        given_now: Instant | None,
+        mind: MutableMapping[Hashable, Any],
+    ) -> None:
         self._pipe = pipe
         self._begun = begun
         self._now = given_now
         self._space = space
         self._ids: list[int] = []
+        self._mind = mind
         self._expected: Asked | None = None
         self.chance = chance
 
@@ -101,6 +113,14 @@ class PostgresTransaction:
             self._ids += [row[0] for row in self.rows("job/take_ids", count=count - len(self._ids))]
         taken, self._ids = self._ids[:count], self._ids[count:]
         return taken
+
+    def remember(self, what: Hashable, value: Any) -> None:
+        """Keep something for later transactions of this process, once this one is committed."""
+        self._mind[what] = value
+
+    def recall(self, what: Hashable) -> Any:
+        """What this transaction or a committed one of this process was told to remember; None where nothing is kept."""
+        return self._mind.get(what)
 
 
 def asked(pipe: Pipe, name: str, values: Mapping[str, Any]) -> Asked:

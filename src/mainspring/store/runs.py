@@ -10,7 +10,7 @@ from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.job import Link
 from mainspring.domain.joins import Needs, NodeState, Reason, RunState, Stop, Tally
 from mainspring.domain.node_states import NodeCause
-from mainspring.store import rows
+from mainspring.store import catalog, rows
 from mainspring.store.transaction import Transaction, Wanted
 
 Key = tuple[RunId, int]
@@ -193,28 +193,34 @@ def hold_and_look(
 class Glance(NamedTuple):
     """What is read of runs with the same wait as the leases of jobs that end, as their nodes will most likely end too.
 
-    ``below``: by node, those below it in order; None where they are too many to be read at once.
+    ``below``: by node, those below it in order; None where they are too many to be read at once. ``declared``: tasks
+    that the next nodes may have, by full name.
     """
 
     held: dict[RunId, Held]
     below: dict[Key, list[Below]] | None
+    declared: dict[str, str]
 
 
-def glancing(wanted: Collection[RunId], nodes: Sequence[Key], limit: int) -> list[Wanted]:
-    """What is to be asked for a glance at these nodes and their runs: two statements."""
+def glancing(tx: Transaction, wanted: Collection[RunId], nodes: Sequence[Key], limit: int) -> list[Wanted]:
+    """What is to be asked for a glance at these nodes and their runs."""
     told = rows.text([(*key, 0) for key in nodes])
-    return [("run/hold", {"runs": rows.text(sorted(wanted))}), ("node/children", {"told": told, "limit": limit + 1})]
+    return [
+        ("run/hold", {"runs": rows.text(sorted(wanted))}),
+        ("node/children", {"told": told, "limit": limit + 1}),
+        *catalog.guessing(tx),
+    ]
 
 
 def glance(answers: Sequence[Sequence[rows.Row]], nodes: Sequence[Key], limit: int) -> Glance:
     """What was answered."""
-    held, found = answers
+    held, found, *declared = answers
     below: dict[Key, list[Below]] | None = None
     if len(found) <= limit:
         below = {key: [] for key in nodes}
         for row in found:
             below[nodes[row[0]]].append(Below(*row))
-    return Glance({row[0]: _held(*row) for row in held}, below)
+    return Glance({row[0]: _held(*row) for row in held}, below, dict(declared[0]) if declared else {})
 
 
 def _held(*row: Any) -> Held:

@@ -12,7 +12,7 @@ import shutil
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -88,6 +88,12 @@ class SqliteTransaction:
 
     def expect_ids(self, count: int) -> None:
         """Nothing: they are taken when they are wanted."""
+
+    def remember(self, what: Hashable, value: Any) -> None:
+        """Nothing: to look again costs little, and this one does not know whether it is committed."""
+
+    def recall(self, what: Hashable) -> Any:
+        """Nothing."""
 
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising."""

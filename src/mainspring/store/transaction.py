@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from mainspring.chance import Chance
@@ -53,6 +53,14 @@ class Transaction(Protocol):
 
     def job_ids(self, count: int) -> Sequence[int]:
         """So many new job ids, rising."""
+        ...
+
+    def remember(self, what: Hashable, value: Any) -> None:
+        """Keep something for later transactions of this process, once this one is committed."""
+        ...
+
+    def recall(self, what: Hashable) -> Any:
+        """What this transaction or a committed one of this process was told to remember; None where nothing is kept."""
         ...
 
 

@@ -103,7 +103,7 @@ class Wave:
         self._errands: list[Errand] = []
         self._failed: list[Key] = []
         self._events: list[Happened] = []
-        self._firing = Firing(tx, actor)
+        self._firing = Firing(tx, actor, {} if seen is None else seen.declared)
         self._nesting = Nesting(tx, actor)
         self._lined: list[Key] = []
         self._roomy: set[RunId] = set()

@@ -82,7 +82,7 @@ def _leave(
         return jobs.leave_leased(tx, pairs)[0], None
     nodes = list(dict.fromkeys((one.run, one.node) for one in links if one.item is None))
     tx.expect_ids(len(nodes))
-    left, answers = jobs.leave_leased(tx, pairs, *runs.glancing({one.run for one in links}, nodes, BUDGET))
+    left, answers = jobs.leave_leased(tx, pairs, *runs.glancing(tx, {one.run for one in links}, nodes, BUDGET))
     return left, runs.glance(answers, nodes, BUDGET)
 
 

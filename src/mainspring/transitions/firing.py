@@ -5,6 +5,7 @@ Collects what is to be born, and writes it with one statement of each kind when 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -48,13 +49,14 @@ class _Mapped(NamedTuple):
 
 
 class Firing:
-    """The jobs that one transaction lets go."""
+    """The jobs that one transaction lets go. ``declared``: what was read of tasks already, by full name."""
 
-    def __init__(self, tx: Transaction, actor: str) -> None:
+    def __init__(self, tx: Transaction, actor: str, declared: Mapping[str, str]) -> None:
         self._tx = tx
         self._actor = actor
         self._births: list[Birth] = []
         self._mapped: _Mapped | None = None
+        self._read = declared
         self._declared: dict[str, Declared] = {}
         self._grounds: dict[Ground, tuple[LaneId, int]] = {}
         self._kinds: dict[tuple[Any, ...], Birth] = {}
@@ -112,8 +114,7 @@ class Firing:
         )
         one = prepare(request, declared, whole=False)
         if one.ground not in self._grounds:
-            _, lane, policy = catalog.ground(self._tx, one.ground)
-            self._grounds[one.ground] = lane, policy
+            self._grounds[one.ground] = catalog.interned(self._tx, one.ground)
         made = birth(self._tx, one, None, *self._grounds[one.ground])
         if plain:
             self._kinds[kind] = made
@@ -121,13 +122,16 @@ class Firing:
 
     def _declaration(self, task: str) -> Declared:
         if task not in self._declared:
-            self._declared[task] = declared_of(find(self._tx, task))
+            self._declared[task] = declared_of(self._read[task] if task in self._read else find(self._tx, task))
         return self._declared[task]
 
     def write(self) -> list[JobId]:
         """Store what was collected; the jobs that are born."""
         births, self._births = self._births, []
-        return jobs.insert(self._tx, births, self._actor) if births else []
+        if not births:
+            return []
+        catalog.note_fired(self._tx, self._declared)
+        return jobs.insert(self._tx, births, self._actor)
 
     @property
     def size(self) -> int:

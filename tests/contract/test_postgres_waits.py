@@ -1,0 +1,109 @@
+"""How often a submit, a turn and a hop of a run wait for the server: each wait is two switches between processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from mainspring.domain.attempt import Ending
+from mainspring.domain.states import Outcome
+from mainspring.domain.task import Lodging
+from mainspring.engine.claiming import Claimed, Claimer
+from mainspring.engine.held import Limits, Room, RunnerView
+from mainspring.store import Transaction, lanes
+from mainspring.store.postgres import PostgresEngine
+from mainspring.transitions.ended import Report, end
+from tests import postgres
+from tests.contract.engines import PostgresBench
+from tests.contract.run_stories import Runs, node
+from tests.contract.stories import LEASE, Story
+
+ACTOR = "worker:1"
+
+
+@pytest.fixture
+def story(tmp_path: Path, postgres_databases: postgres.Databases) -> Iterator[Story]:
+    bench = PostgresBench(tmp_path, postgres_databases)
+    yield Story(bench)
+    bench.close()
+
+
+def parts(story: Story, place: Path, work: Callable[[], object]) -> list[str]:
+    """By what each part ends that goes to the server before it answers, on the session that has most of them."""
+    engine = story.store.engine
+    assert isinstance(engine, PostgresEngine)
+    with ExitStack() as files:
+        for number, session in enumerate(engine.sessions.all()):
+            file = files.enter_context((place / f"heard{number}").open("wb"))
+            session.connection.pgconn.trace(file.fileno())
+            files.callback(session.connection.pgconn.untrace)
+        work()
+    return max((_parts(heard.read_text(errors="replace")) for heard in place.glob("heard*")), key=len)
+
+
+def _parts(heard: str) -> list[str]:
+    said = [line.split("\t") for line in heard.splitlines() if line.count("\t") > 2]
+    return [one[3] for one, following in pairwise([*said, ["", ""]]) if one[1] == "F" != following[1]]
+
+
+class Turns:
+    """A worker's turns: what runs has ended, and the next is claimed, in one transaction."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._claimer = Claimer(story.worker, LEASE, ACTOR, story.clock)
+        self._held: list[Claimed] = []
+
+    def turn(self) -> int:
+        """One of them; how many jobs it claimed."""
+        self._held = self._story.store.write(self._work)
+        return len(self._held)
+
+    def _work(self, tx: Transaction) -> list[Claimed]:
+        end(tx, [self._report(one) for one in self._held], ACTOR)
+        room = Room(Limits(1, 1), {}, [RunnerView(1, Lodging.SHARED, frozenset())])
+        return self._claimer.claim(tx, self._map(tx), room, None, avoid=()).jobs
+
+    def _map(self, tx: Transaction) -> lanes.Map:
+        found: lanes.Map | None = getattr(self, "_known", None)
+        if found is None:
+            found = self._known = lanes.read_map(tx)
+        return found
+
+    def _report(self, one: Claimed) -> Report:
+        left, claim = one.grant
+        ending = Ending(job=left.job, claim=claim, outcome=Outcome.SUCCEEDED, result=b"1")
+        return Report(ending, one.policy, alone=False, link=one.load.link)
+
+
+def test_a_submit_goes_in_two_parts_with_a_sync_behind_each(story: Story, tmp_path: Path) -> None:
+    """What it stands on with the number of the job; the job with the commit and the notice.
+
+    Only behind a sync does the server count the time that we idle in a transaction.
+    """
+    story.submit()
+    assert parts(story, tmp_path, story.submit) == ["Sync"] * 2
+
+
+@pytest.mark.parametrize("of_a_run", [False, True])
+def test_a_turn_goes_in_four_parts_whether_what_ended_let_the_next_one_go_or_not(
+    story: Story, tmp_path: Path, *, of_a_run: bool
+) -> None:
+    """What ended with all that follows; what is to be claimed; the claim; the rest with the commit."""
+    if of_a_run:
+        chain = [
+            node("n0", task="shop.send"),
+            *(node(f"n{one}", f"n{one - 1}", task="shop.send") for one in range(1, 5)),
+        ]
+        Runs(story).start(*chain)
+    else:
+        for _ in range(5):
+            story.submit()
+    turns = Turns(story)
+    assert [turns.turn() for _ in range(3)] == [1, 1, 1]  # by then everything is known and prepared
+    assert parts(story, tmp_path, turns.turn) == ["Sync"] * 4
+    assert turns.turn() == 1, "and it claimed"

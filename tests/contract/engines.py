@@ -251,10 +251,9 @@ class PostgresBench(Bench):
         return store
 
     def dump(self, store: Store) -> Dump:
-        def look(tx: Any) -> Dump:
-            ask = tx._connection.execute
-            tables = list(ask("select tablename from pg_tables where schemaname = current_schema() order by 1"))
-            return {name: list(ask(f"select * from {name} order by {name}::text")) for (name,) in tables}
+        def look(tx: Transaction) -> Dump:
+            tables = by_hand(tx, "select tablename from pg_tables where schemaname = current_schema() order by 1")
+            return {name: by_hand(tx, f"select * from {name} order by {name}::text") for (name,) in tables}
 
         return store.read(look)
 

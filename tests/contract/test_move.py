@@ -356,6 +356,7 @@ def test_every_table_of_both_engines_is_moved_or_named_with_a_reason(tmp_path: P
     assert sequences == {
         *("job_id", "event_seq", "lane_id_seq", "policy_id_seq", "worker_id_seq", "workflow_version_id_seq"),
         *("schedule_id_seq", "backfill_id_seq", "token_id_seq", "trail_seq_seq", "account_id_seq"),
+        *("webhook_id_seq", "delivery_id_seq"),
     }, "is the new one set behind its column? See shape/sequences; then name it here"
     here.close()
     there.close()

@@ -39,7 +39,7 @@ def test_kill_9_of_the_worker_amid_50_jobs_loses_none_and_repeats_only_those_tha
         if len(outcomes) == 2:
             orphans.add(job)
     ran = {line.job for line in world.ledger(kind="start") if line.at < killed_at}
-    ended = {line.job for line in world.ledger(kind="end") if line.at < killed_at - 0.1}
+    ended = {line.job for line in world.ledger(kind="end") if line.at < killed_at - 0.1 * slowness()}
     assert orphans <= ran
     assert 1 <= len(orphans) <= 10
     assert not orphans & (ended - orphans)

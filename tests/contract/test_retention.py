@@ -14,15 +14,18 @@ from mainspring.control import workers as control_workers
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobFilter, JobRequest
 from mainspring.domain.logline import LogChunk
-from mainspring.domain.run import RunFilter
+from mainspring.domain.run import RunFilter, RunRequest
 from mainspring.domain.states import Outcome, State
+from mainspring.domain.steps import header_of
 from mainspring.domain.worker import WorkerState
 from mainspring.domain.workflow import Node, Workflow
 from mainspring.engine.retention import ROUND, Retention
 from mainspring.errors import UnknownJob, UnknownRun
 from mainspring.faults import FaultPoint, InjectedFault
 from mainspring.store import audit, workers
+from mainspring.store import workflows as store_workflows
 from mainspring.store.check import Level, check
+from mainspring.transitions import brought
 from tests.contract.engines import Bench, asked
 from tests.contract.run_stories import Runs, node
 from tests.contract.stories import LEASE, Story
@@ -246,6 +249,67 @@ def test_a_run_stays_as_long_as_another_has_parts_of_it_and_resumes_that_never_b
     for table in ("node", "node_part"):
         assert asked(story.store, f"select count(*) from {table}") == [(0,)], table
     assert Level.FAULT not in {one.level for one in check(story.store)}
+
+
+def versions(story: Story) -> set[str]:
+    """The names in the documents that are kept."""
+    return {one for (one,) in asked(story.store, "select cast(header as text) from workflow_version")}
+
+
+def test_versions_go_that_no_name_and_no_run_refers_to(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(brought, "AT_ONCE", 2)
+    runs = Runs(story)
+    shape = (node("A"), *(node(f"n{number}", "A") for number in range(40)))
+    named = workflows.put(story.store, Workflow("named", shape, description="first"), actor="ann")
+    workflows.put(story.store, Workflow("named", shape, description="second"), actor="ann")
+    inline = runs.start(*shape, name="inline")
+    running = runs.start(node("A"), name="running", parameters={"type": "object"})
+    unfinished = header_of(Workflow("unfinished", shape))
+    story.store.write(lambda tx: store_workflows.insert(tx, "of one whose client was killed", unfinished, 41))
+
+    def kept() -> set[str]:
+        texts = " ".join(versions(story))
+        return {one for one in ("first", "second", "inline", "running", "unfinished") if one in texts}
+
+    prune(story)
+    assert kept() == {"first", "second", "inline", "running", "unfinished"}, "something may be about to refer to them"
+    story.clock.forward(25 * HOUR)
+    prune(story)
+    assert kept() == {"second", "inline", "running"}
+    runs.cancel(inline)
+    newest(story)
+    story.clock.forward(31 * DAY)
+    prune(story)
+    assert kept() == {"second", "inline", "running"}, "its run has only just gone"
+    again = runs.start(*shape, name="inline")
+    story.clock.forward(25 * HOUR)
+    prune(story)
+    assert kept() == {"second", "inline", "running"}, "it is referred to again"
+    assert runs.nodes(again).keys() == {one.name for one in shape}
+    assert workflows.one(story.store, "named").hash != named.hash
+    assert len(workflows.one(story.store, "named").document.nodes) == 41
+    assert runs.run(running).nodes == 1
+    for table, least in (("workflow_node", 42 + 42 + 2), ("workflow_edge", 81 + 81 + 2)):
+        assert asked(story.store, f"select count(*) from {table}") == [(least,)], table
+
+
+def test_a_version_that_is_brought_again_while_it_goes_is_whole(story: Story) -> None:
+    shape = Workflow("w", tuple(node(f"n{number}") for number in range(300)))
+    first = workflows.kept(story.store, shape)
+    prune(story)
+    story.clock.forward(25 * HOUR)
+    walk = Retention(story.store, story.clock, KEEP)
+    edges = "select count(*) from workflow_edge"
+    while asked(story.store, edges) == [(600,)]:
+        walk.turn()
+    assert workflows.kept(story.store, shape) == first
+    while walk.turn() < ROUND:
+        pass
+    assert asked(story.store, edges) == [(600,)]
+    assert walk.removed_versions == 0
+    run = control_runs.start(story.store, RunRequest(shape), actor="ann").id
+    assert len(Runs(story).work_off()) == 300
+    assert control_runs.one(story.store, run).done
 
 
 def test_an_old_run_goes_with_its_nodes_and_then_its_jobs(story: Story) -> None:

@@ -475,9 +475,22 @@ def lives_of_runs(runs: Runs) -> None:
     runs.store.write(lambda tx: run_replays.take_unborn(tx, RunId(parted + 1_000)))
     while not runs.store.write(lambda tx: retention.forget_run(tx, parted + 1_000, 100)).whole:
         pass
+    for name in ("a", "b"):
+        workflows.put(runs.store, Workflow("renamed", (node(name),)), actor="ann")
+    runs.store.write(_forget_idle)
+    runs.store.write(lambda tx: store_workflows.use(tx, 1))
     stopped = runs.start(node("a"), node("each", map=[1, 2], parallel=1), timeout="1s")
     runs.cancel(stopped)
     runs.later()
+
+
+def _forget_idle(tx: Transaction) -> None:
+    """A version that nothing refers to, at once."""
+    soon = Instant(tx.now + 1)
+    version = retention.idle_version(tx, soon)
+    assert version is not None
+    while not retention.forget_version(tx, version, soon, 9).whole:
+        pass
 
 
 def question(story: Story, tx: Transaction) -> workers.Question:

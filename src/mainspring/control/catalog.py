@@ -5,6 +5,7 @@ from __future__ import annotations
 from mainspring.domain.task import Catalog
 from mainspring.store import Store
 from mainspring.transitions import declared as apps
+from mainspring.transitions.brought import bring_large
 
 
 def declare(store: Store, declared: Catalog) -> None:
@@ -14,6 +15,7 @@ def declare(store: Store, declared: Catalog) -> None:
     """
     if store.read(lambda tx: apps.known(tx, declared)):
         return
+    bring_large(store, declared.workflows)
     refused = store.write(lambda tx: apps.declare(tx, declared, whole=False))
     if refused:
         raise refused[0]

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import TypeVar
-
 import msgspec
 
 from mainspring.domain.graph import Graph, compiled
 from mainspring.domain.nesting import check_nesting
 from mainspring.domain.run import WorkflowShown
-from mainspring.domain.steps import Step, edges, header_of, steps
 from mainspring.domain.workflow import Workflow, content_hash
 from mainspring.store import Store, Transaction, catalog, trail, workflows
 from mainspring.store.trail import Deed
 from mainspring.store.workflows import Named
 from mainspring.transitions.begun import named
-
-T = TypeVar("T")
-_Piece = tuple[Sequence[Step], Sequence[tuple[int, int]]]
-
-_AT_ONCE = 2_000
-"""Rows of a definition in one transaction."""
+from mainspring.transitions.brought import bring, there
 
 
 def put(store: Store, document: Workflow, *, actor: str) -> WorkflowShown:
@@ -66,46 +56,8 @@ def checked(store: Store, document: Workflow) -> Graph:
 
 def kept(store: Store, document: Workflow) -> int:
     """The number of this version, stored where it is new: a large one in several transactions, used after the last."""
-    content = content_hash(document)
-    found = store.read(lambda tx: workflows.find(tx, content))
-    if found is not None and found[1]:
-        return found[0]
-    graph = checked(store, document)
-    header = header_of(document)
-    pieces = _pieces(graph)
-    first = next(pieces)
-    rest = list(pieces)
-
-    def begin(tx: Transaction) -> int:
-        version, whole = workflows.insert(tx, content, header, len(document.nodes))
-        if not whole:
-            workflows.add(tx, version, *first)
-            if not rest:
-                workflows.finish(tx, version)
-        return version
-
-    version = store.write(begin)
-    for number, piece in enumerate(rest, 1):
-        store.write(lambda tx, piece=piece: workflows.add(tx, version, *piece))  # type: ignore[misc]
-        if number == len(rest):
-            store.write(lambda tx: workflows.finish(tx, version))
-    return version
-
-
-def _pieces(graph: Graph) -> Iterator[_Piece]:
-    """Steps, then edges, as many as one transaction takes."""
-    if len(graph.needs) + sum(map(len, graph.needs)) <= _AT_ONCE:
-        yield list(steps(graph)), list(edges(graph))
-        return
-    for some in _batches(steps(graph), _AT_ONCE):
-        yield some, ()
-    for several in _batches(edges(graph), 2 * _AT_ONCE):
-        yield (), several
-
-
-def _batches(values: Iterator[T], size: int) -> Iterator[list[T]]:
-    while some := list(islice(values, size)):
-        yield some
+    version = there(store, content_hash(document))
+    return bring(store, checked(store, document)) if version is None else version
 
 
 def _shown(found: Named, document: Workflow) -> WorkflowShown:

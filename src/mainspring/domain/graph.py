@@ -71,7 +71,7 @@ def compiled(
     order = _ordered(document.nodes, needs, children)
     graph = Graph(document, numbers, needs, children, order)
     _check_nodes(graph, order)
-    _check_names(document, tasks, workflows, known)
+    check_names(document, tasks, workflows, known)
     return graph
 
 
@@ -326,12 +326,13 @@ def _above(graph: Graph, upper: int, lower: int, ranks: Sequence[int]) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------ other names
-def _check_names(
+def check_names(
     document: Workflow,
     tasks: Container[str] | None,
     workflows: Container[str] | None,
     known: Callable[[], Iterable[str]],
 ) -> None:
+    """Whether the names that its nodes name are there. Raises InvalidWorkflow."""
     for number, node in enumerate(document.nodes):
         if node.task is not None and node.workflow is not None:
             raise InvalidWorkflow(

@@ -1,6 +1,7 @@
 """Retention: ended runs and jobs go when they are old enough, in small bites that let others write; then workers.
 
 A run goes with its nodes, and its jobs stay as long as it does: so an ended run can be resumed as long as it is there.
+Last go versions of workflows that nothing has referred to for a day.
 
 No server is special: several may do it, and the second finds less. What it costs is bounded by the length of a bite and
 the pause behind it, whatever there is to clear.
@@ -12,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from mainspring.clock import HOUR, MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
+from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.domain.ids import JobId
 from mainspring.domain.joins import RunState
 from mainspring.domain.setting import Settings
@@ -33,6 +34,9 @@ _SHARE = 3
 
 _STROLL = SECOND
 """Between two looks that find nothing to clear: a large history is walked through at next to no cost."""
+
+_UNUSED = DAY
+"""A version of a workflow that nothing has referred to for so long goes; a run of it begins at once, or never."""
 
 _SILENCE = HOUR
 """A worker that was silent for so long is not expected back; if it comes, it is welcome."""
@@ -66,7 +70,8 @@ class _Walk(NamedTuple):
 class Retention:
     """A walk through the ended runs and jobs, again and again. ``removed``: how many jobs went so far, by state.
 
-    ``removed_runs``: how many runs. ``dry``: only count what would go; jobs of runs that would go are not among it.
+    ``removed_runs``, ``removed_versions``: how many runs, and versions of workflows. ``dry``: only count what would go;
+    jobs of runs that would go are not among it.
     """
 
     def __init__(self, store: Store, clock: Clock, keep: Keep, *, dry: bool = False) -> None:
@@ -81,7 +86,9 @@ class Retention:
         self._fruitful = False
         self.removed: Counter[State] = Counter()
         self.removed_runs = 0
+        self.removed_versions = 0
         self._run: int | None = None
+        self._version: int | None = None
 
     def adopt(self, keep: Keep) -> None:
         """Keep jobs for so long from now on."""
@@ -91,6 +98,8 @@ class Retention:
         """One look and at most one bite; the pause until the next, ROUND when everything was looked at."""
         if self._run is not None:
             return self._take_out(self._run)
+        if self._version is not None:
+            return self._forget_version(self._version)
         walk, found = self._look()
         while walk.runs and not found.found and found.after is None:  # most have no runs that old
             self._ahead.pop(0)
@@ -104,7 +113,7 @@ class Retention:
         if not self._ahead:
             self._ahead = list(self._walks)
             self._clear_workers()
-            return ROUND
+            return self._next_version()
         return pause
 
     def _look(self) -> tuple[_Walk, retention.Look]:
@@ -156,6 +165,28 @@ class Retention:
         ended = self._clock.monotonic()
         self._learn(Duration(max(between - began, ended - between)), len(jobs))
         return Duration(_SHARE * (ended - began))
+
+    def _next_version(self) -> Duration:
+        """The next version that may go, or the end of the round."""
+        if not self._dry:
+            before = Instant(self._store.clock.now() - _UNUSED)
+            self._version = self._store.write(lambda tx: retention.idle_version(tx, before))
+        return ROUND if self._version is None else Duration(0)
+
+    def _forget_version(self, version: int) -> Duration:
+        """One bite of a version."""
+        began = self._clock.monotonic()
+        before = Instant(self._store.clock.now() - _UNUSED)
+        taken = self._store.write(
+            lambda tx: retention.forget_version(tx, version, before, self._bite),
+            before=FaultPoint.RETENTION_BEFORE_COMMIT,
+        )
+        took = Duration(self._clock.monotonic() - began)
+        self._learn(took, taken.rows)
+        if taken.whole:
+            self.removed_versions += bool(taken.rows)
+            return self._next_version()
+        return Duration(_SHARE * took)
 
     def _clear_workers(self) -> None:
         """What is asked each second must not read of all that ever were; who is named by a job that is kept stays."""

@@ -55,8 +55,27 @@ def forget(tx: Transaction, jobs: Sequence[int]) -> int:
     return len(tx.many("retention/forget_jobs", batch))
 
 
+def idle_version(tx: Transaction, before: Instant) -> int | None:
+    """A version that no name, run or resume has referred to since before an instant; which those are is noted."""
+    tx.rows("retention/mark_used")
+    tx.rows("retention/mark_idle")
+    found = tx.row("retention/idle_version", before=before)
+    return None if found is None else int(found[0])
+
+
+def forget_version(tx: Transaction, version: int, before: Instant, most: int) -> Taken:
+    """Take out the next rows of a version, at most so many, itself last. Whole, without rows: it is used again."""
+    if not tx.rows("retention/begin_version", version=version, before=before):
+        return Taken(0, whole=True)
+    for statement in ("retention/forget_edges", "retention/forget_steps"):
+        taken = len(tx.rows(statement, version=version, limit=most))
+        if taken:
+            return Taken(taken, whole=False)
+    return Taken(len(tx.rows("retention/forget_version", version=version)), whole=True)
+
+
 class Taken(NamedTuple):
-    """How many rows of a run were taken out, and whether that was the whole of it."""
+    """How many rows of a run, or a version, were taken out, and whether that was the whole of it."""
 
     rows: int
     whole: bool

@@ -22,10 +22,23 @@ class Named(NamedTuple):
     changed: Instant
 
 
-def find(tx: Transaction, content: str) -> tuple[int, bool] | None:
-    """The number of a version by its hash, and whether all of it is there."""
+class Found(NamedTuple):
+    """A version by its hash. ``whole``: all of it is there; ``idle``: nothing seemed to refer to it."""
+
+    version: int
+    whole: bool
+    idle: bool
+
+
+def find(tx: Transaction, content: str) -> Found | None:
+    """A version by its hash."""
     found = tx.row("version/find", hash=content)
-    return None if found is None else (found[0], bool(found[1]))
+    return None if found is None else Found(found[0], bool(found[1]), found[2] is not None)
+
+
+def use(tx: Transaction, version: int) -> bool:
+    """Something is about to refer to a version; False where it has begun to go."""
+    return bool(tx.rows("version/use", version=version))
 
 
 def insert(tx: Transaction, content: str, header: str, nodes: int) -> tuple[int, bool]:

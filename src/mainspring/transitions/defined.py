@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from mainspring.domain.graph import compiled
+from mainspring.domain.graph import check_names, compiled
 from mainspring.domain.nesting import check_nesting, nested_first
 from mainspring.domain.steps import edges, header_of, steps
 from mainspring.domain.workflow import Workflow, content_hash
@@ -38,16 +38,17 @@ def define(tx: Transaction, documents: Iterable[Workflow]) -> list[InvalidInput]
 
 def _is_there(tx: Transaction, document: Workflow) -> bool:
     found = workflows.find(tx, content_hash(document))
-    return found is not None and found[1] and workflows.one(tx, document.name) is not None
+    return found is not None and found.whole and workflows.one(tx, document.name) is not None
 
 
 def _store(tx: Transaction, document: Workflow) -> None:
     tasks = catalog.callable_names(tx)
     names = {found.name for found in workflows.every(tx)}
-    graph = compiled(document, tasks=tasks, known=lambda: tasks, workflows=names | {document.name})
+    check_names(document, tasks, names | {document.name}, lambda: tasks)
     check_nesting(document, partial(workflows.known, tx))
     version, whole = workflows.insert(tx, content_hash(document), header_of(document), len(document.nodes))
-    if not whole:
+    if not whole:  # a large one was brought before
+        graph = compiled(document)
         workflows.add(tx, version, list(steps(graph)), list(edges(graph)))
         workflows.finish(tx, version)
     workflows.name(tx, document.name, version)

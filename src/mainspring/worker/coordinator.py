@@ -21,7 +21,7 @@ from mainspring.domain.frame import BULK, Ended, Frame, FromRunner, Hello, Reque
 from mainspring.domain.ids import WorkerId
 from mainspring.domain.task import Catalog, Lodging
 from mainspring.domain.worker import WorkerState
-from mainspring.engine.declaring import report
+from mainspring.engine.declaring import bring_large, report
 from mainspring.engine.dispatch import STARTS_FIRST, Dispatch
 from mainspring.engine.held import Outbox
 from mainspring.errors import STORE_AWAY, AppNotLoadable, MainspringError, ProtocolViolation, StoreError, StoreMoved
@@ -357,6 +357,7 @@ class Coordinator:
             workers.beat(tx, worker, WorkerState.ACTIVE, options.lease)
             return worker
 
+        bring_large(self._store, declared.workflows)
         worker = self._worker = self._store.write(work)
         dispatch = Dispatch(
             self._store,

@@ -1,2 +1,2 @@
 -- A version of a document by its hash.
-select id, whole from workflow_version where hash = :hash
+select id, whole, idle from workflow_version where hash = :hash

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 
 from mainspring.clock import HOUR, MINUTE
 from mainspring.control import jobs as control_jobs
-from mainspring.control import replays, workflows
+from mainspring.control import read, replays, workflows
 from mainspring.control import runs as control_runs
 from mainspring.domain.ids import RunId
-from mainspring.domain.job import Link
+from mainspring.domain.job import JobFilter, Link
 from mainspring.domain.joins import RunState, Stop
 from mainspring.domain.run import RunFilter, RunRequest
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import IllegalState, InvalidParameters, InvalidWorkflow, UnknownRun, UnknownWorkflow
-from mainspring.transitions import advance
-from mainspring.transitions.inputs import Taker, resolved
+from mainspring.store import export
+from mainspring.store.runs import Taker
+from mainspring.transitions import advance, inputs
+from mainspring.transitions.inputs import resolved
 from tests.contract.run_stories import Runs, node
 from tests.contract.stories import Story
 
@@ -324,3 +329,37 @@ def test_a_job_of_a_run_is_not_retried_by_hand(runs: Runs) -> None:
     assert runs.story.state(job) is State.DEAD
     with pytest.raises(IllegalState, match="resume"):
         runs.story.retry(job)
+
+
+def test_lists_show_what_jobs_take_from_their_run_and_mark_what_is_not_known(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runs.start(
+        node("A"),
+        node("B", "A", params={"x": {"$node": "A", "path": ["n"]}, "day": {"$param": "day"}}),
+        node("each", map={"$node": "A", "path": ["list"]}, params={"item": {"$item": True}, "whole": {"$node": "A"}}),
+        node("wrong", "A", params={"x": {"$node": "A", "path": ["no"]}}),
+        parameters={"type": "object"},
+        params={"day": "monday"},
+    )
+    plain = runs.story.submit(params={"x": {"$node": "A"}})
+    result = {"n": 7, "list": [1]}
+    runs.end("A", result=msgspec.json.encode(result))
+
+    def shown() -> dict[str | int, tuple[Any, bool]]:
+        found = read.listed(runs.store, JobFilter()).items
+        return {job.node or job.id: (job.params, job.params_open) for job in found if job.node != "A"}
+
+    known = {
+        "B": ({"x": 7, "day": "monday"}, False),
+        "each": ({"item": 1, "whole": result}, False),
+        "wrong": ({"x": {"$node": "A", "path": ["no"]}}, True),
+        plain: ({"x": {"$node": "A"}}, False),
+    }
+    assert shown() == known
+    assert runs.job(run, "wrong").params_open
+    monkeypatch.setattr(inputs, "MOST_SHOWN", 20)
+    assert [name for name, (_, is_open) in shown().items() if is_open] == ["wrong", "each", "B"], "too much for a list"
+    exported: dict[str | None, bool] = {}
+    export.jobs(runs.store, lambda job, _: exported.update({job.node: job.params_open}))
+    assert exported == {"A": False, "B": True, "each": True, "wrong": True, None: False}

@@ -102,7 +102,7 @@ def _page(job: Job, attempts: list[Attempt], events: list[Event], waits: str) ->
 def _facts(job: Job, attempts: list[Attempt], now: Instant) -> list[tuple[str, str]]:
     tags = " ".join(f"{key}={value}" for key, value in job.tags.items())
     facts = [
-        ("params", looks.params_line(job.params, 2_000)),
+        ("params", looks.job_params(job, 2_000)),
         ("queue", f"{job.queue}, priority {job.priority}"),
         ("attempts", _tried(job, attempts)),
         ("created", f"{looks.moment(job.created_at)} ({looks.age(now, job.created_at)})"),

@@ -68,7 +68,7 @@ def _row(job: Job, now: Instant) -> tuple[str | Text, ...]:
         attempts,
         looks.age(now, job.created_at),
         took(job, now),
-        looks.params_line(job.params, 120),
+        looks.job_params(job, 120),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mainspring.clock import SECOND, Duration, Instant, instant_text, length_text
+from mainspring.domain.job import Job
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.timetable import MadeBy
 from mainspring.domain.worker import WorkerState
@@ -165,6 +166,25 @@ def params_line(params: Any, most: int = 60) -> str:
     if not isinstance(params, dict):
         return cut(one_line(compact(params)), most)
     return cut(" ".join(f"{name}={cut(one_line(compact(value)), 40)}" for name, value in params.items()), most)
+
+
+def job_params(job: Job, most: int) -> str:
+    """Those of a job; what is not known yet as a reference: ``rows=<raw.rows>``."""
+    return params_line(_with_names(job.params) if job.params_open else job.params, most)
+
+
+def _with_names(value: Any) -> Any:
+    """References as people read them."""
+    if isinstance(value, list):
+        return [_with_names(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    kind = next((key for key in value if key[:1] == "$"), None)
+    if kind is None:
+        return {key: _with_names(one) for key, one in value.items()}
+    if kind == "$literal":
+        return value[kind]
+    return f"<{'.'.join(map(str, [value[kind], *value.get('path', ())]))}>"
 
 
 def one_line(text: str) -> str:

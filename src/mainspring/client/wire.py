@@ -30,6 +30,7 @@ def job_wire(job: Job) -> dict[str, Any]:
         "queue": job.queue,
         "priority": job.priority,
         "params": job.params,
+        "params_open": job.params_open,
         "result": job.result,
         "error": failure_wire(job.error),
         "attempt": job.attempt,

@@ -35,8 +35,7 @@ def _shown(tx: Transaction, number: int) -> Job:
     found = jobs.job(tx, storable(number))
     if found is None:
         raise UnknownJob(number)
-    params = None if found.run is None else inputs.shown(tx, found.id)
-    return found if params is None else structs.replace(found, params=params)
+    return inputs.shown(tx, [found])[0]
 
 
 def listed(store: Store, wanted: JobFilter) -> JobPage:
@@ -47,7 +46,7 @@ def listed(store: Store, wanted: JobFilter) -> JobPage:
     before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
 
     def look(tx: Transaction) -> list[Job]:
-        return jobs.listed(tx, one_more, _tasks(tx, wanted.task), before)
+        return inputs.shown(tx, jobs.listed(tx, one_more, _tasks(tx, wanted.task), before))
 
     found = store.read(look)
     items, more = found[: wanted.limit], len(found) > wanted.limit

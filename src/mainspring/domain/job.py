@@ -79,7 +79,8 @@ class Job(msgspec.Struct, frozen=True):
 
     ``attempt`` is the number of the last claimed attempt (0 before the first). ``error`` is the failure of the end,
     or of the last attempt while it is retried. ``run``, ``node`` and ``item`` are of a workflow's job; ``tick`` is that
-    of the schedule that made it, or its run.
+    of the schedule that made it, or its run. ``params_open``: the parameters hold references into its run that are not
+    filled in here.
     """
 
     id: JobId
@@ -111,6 +112,7 @@ class Job(msgspec.Struct, frozen=True):
     node: str | None = None
     item: int | None = None
     tick: MadeBy | None = None
+    params_open: bool = False
 
 
 class JobFilter(msgspec.Struct, frozen=True, omit_defaults=True):

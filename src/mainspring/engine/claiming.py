@@ -19,7 +19,8 @@ from mainspring.errors import MainspringError
 from mainspring.store import Transaction, jobs, lanes, queues, rows
 from mainspring.store.jobs import Grant, Load, Look, Move
 from mainspring.store.lanes import Lane, Map
-from mainspring.transitions.inputs import Taker, resolved
+from mainspring.store.runs import Taker
+from mainspring.transitions.inputs import resolved
 from mainspring.transitions.moved import enter
 
 MOST_INPUT = 16 * 1_048_576

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
+from msgspec import structs
+
 from mainspring.clock import Instant
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job
 from mainspring.domain.timetable import ScheduleId, Tick
 from mainspring.errors import StoreUnreachable
-from mainspring.store import Store, rows, schedules
+from mainspring.store import Store, rows, runs, schedules
 from mainspring.store.ticks import Key, all_ticks
 from mainspring.store.transaction import Transaction
 
@@ -28,9 +30,11 @@ def jobs(store: Store, take: Callable[[Job, list[Attempt]], None]) -> None:
         for found in _pages(tx):
             first, last = found[0].id, found[-1].id
             tried = [rows.attempt(row) for row in tx.rows("export/attempts", first=first, last=last)]
+            takers = runs.takers(tx, [job.id for job in found if job.run is not None])
             by_job = {job: list(several) for job, several in groupby(tried, key=lambda one: one.job)}
             for job in found:
-                take(job, by_job.get(job.id, []))
+                shown = structs.replace(job, params_open=True) if job.id in takers else job
+                take(shown, by_job.get(job.id, []))
 
     _once(store, work)
 

@@ -449,6 +449,20 @@ def note(tx: Transaction, events: Sequence[Happened], actor: str) -> None:
         )
 
 
+class Taker(NamedTuple):
+    """A value with references, and what it takes from which run."""
+
+    link: Link
+    params: str
+    wants: str
+
+
+def takers(tx: Transaction, jobs: Sequence[JobId]) -> dict[JobId, Taker]:
+    """Those of these jobs whose parameters take something from their run; the newest first."""
+    found = tx.rows("job/takers", jobs=rows.text(list(jobs)))
+    return {row[0]: Taker(Link(*row[1:4]), *row[4:]) for row in found}
+
+
 def links(tx: Transaction, jobs: Sequence[JobId]) -> dict[JobId, Link]:
     """Which of these jobs are of runs."""
     return {row[0]: Link(*row[1:]) for row in tx.rows("job/links", jobs=rows.text(list(jobs)))}

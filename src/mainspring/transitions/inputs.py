@@ -5,19 +5,20 @@ A job keeps references, so that a large result is stored once however many nodes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
 
 import msgspec
 
 from mainspring.domain.conditions import Facts
 from mainspring.domain.ids import JobId, RunId
-from mainspring.domain.job import Link
+from mainspring.domain.job import Job
 from mainspring.domain.joins import NodeState
 from mainspring.domain.references import Values, filled
 from mainspring.errors import UnresolvedReference
 from mainspring.store import rows, runs
-from mainspring.store.runs import Key, Result
+from mainspring.store.runs import Key, Result, Taker
 from mainspring.store.transaction import Transaction
 
 
@@ -26,6 +27,15 @@ class Wants(msgspec.Struct, frozen=True, omit_defaults=True):
 
     params: bool = False
     nodes: dict[str, int] = {}
+
+
+MOST_SHOWN = 4 * 1024 * 1024
+"""Of parameters that are filled in for one answer, in bytes: many jobs may take the same large result."""
+
+_AT_ONCE = 50
+"""Jobs whose references are looked up together."""
+
+UNKNOWN = UnresolvedReference("it is too much to show", place="params")
 
 
 class Sources:
@@ -84,22 +94,26 @@ def _value_of(found: Result | None) -> Any:
     return told
 
 
-class Taker(NamedTuple):
-    """A value with references, and what it takes from which run."""
+def shown(tx: Transaction, jobs: Sequence[Job]) -> list[Job]:
+    """These jobs, with what their parameters take from their runs, as far as it is known and not too much to show."""
+    wanted = [job.id for job in jobs if job.run is not None]
+    if not wanted:
+        return list(jobs)
+    takers = runs.takers(tx, wanted)
+    room, known = MOST_SHOWN, dict[JobId, Any]()
+    several = iter(takers.items())
+    while room > 0 and (some := dict(islice(several, _AT_ONCE))):
+        for job, told in resolved(tx, some).items():
+            room -= 0 if isinstance(told, UnresolvedReference) else len(rows.text(told))
+            if room > 0:
+                known[job] = told
+    return [_filled(job, known.get(job.id, UNKNOWN)) if job.id in takers else job for job in jobs]
 
-    link: Link
-    params: str
-    wants: str
 
-
-def shown(tx: Transaction, job: JobId) -> Any:
-    """The parameters of a job with what they take from its run; None where they take nothing, or it can't be had."""
-    found = tx.row("job/wants", job=job)
-    if found is None:
-        return None
-    run, node, item, params, wants = found
-    told = resolved(tx, {job: Taker(Link(run, node, item), params, wants)})[job]
-    return None if isinstance(told, UnresolvedReference) else told
+def _filled(job: Job, told: Any) -> Job:
+    if isinstance(told, UnresolvedReference):
+        return msgspec.structs.replace(job, params_open=True)
+    return msgspec.structs.replace(job, params=told)
 
 
 def resolved(tx: Transaction, takers: Mapping[JobId, Taker]) -> dict[JobId, Any]:

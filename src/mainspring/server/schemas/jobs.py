@@ -60,6 +60,7 @@ SCHEMAS = {
             "queue": text("mail"),
             "priority": whole(5, least=PRIORITY_FIRST, most=PRIORITY_LAST),
             "params": OBJECT | {"examples": [{"order_id": 7}]},
+            "params_open": FLAG,
             "result": ANYTHING,
             "error": maybe(named("Failure")),
             "attempt": whole(0),

@@ -1,0 +1,3 @@
+-- Those of these jobs whose parameters take something from their run, and what.
+select id, run, node, item, params, wants from job
+where id = any(translate(:jobs, '[]', '{}')::bigint[]) and wants is not null order by id desc

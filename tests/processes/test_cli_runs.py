@@ -60,6 +60,22 @@ def test_a_run_is_started_shown_listed_and_cancelled(cli: CommandLine) -> None:
     assert cli("jobs", "--state", "cancelled", "--count", "--json").answer == {"count": 1}
 
 
+def test_the_end_of_a_run_is_told_with_its_result_or_with_what_failed(cli: CommandLine) -> None:
+    (cli.folder / "good.yaml").write_text("{name: good, nodes: [{name: join}], result: {it: is done}}")
+    good = cli("run", "good.yaml", "--wait")
+    assert (good.status, good.out.splitlines()[1:]) == (0, ['result  {"it":"is done"}'])
+    assert "1 of 1 node: 1 succeeded" in good.err
+    bad = "\n".join(f"  - {{name: n{number}, task: step, map: {{$param: xs}}}}" for number in range(7))
+    (cli.folder / "bad.yaml").write_text(f"name: bad\nparameters: {{type: object}}\nnodes:\n{bad}\n")
+    said = cli("run", "bad.yaml", "xs=1", "--wait")
+    assert said.status == 1
+    told = said.out.splitlines()[1:]
+    assert told[0] == "n0 failed: NotAList: map of node 'n0' needs a list, and what it refers to is a number"
+    assert told[5:] == ["… and 2 more failed"]
+    number = said.out.split()[1]
+    assert cli("run-show", number).out.splitlines()[-6:] == told
+
+
 def test_what_can_not_be_run_is_refused(cli: CommandLine) -> None:
     assert cli("run", "nobody").status == 3
     assert cli("run-show", "7").status == 3

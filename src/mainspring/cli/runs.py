@@ -10,9 +10,10 @@ from cyclopts import Parameter
 from mainspring.cli import access as of
 from mainspring.cli import looks, show, values
 from mainspring.cli.access import Access, option
+from mainspring.cli.follow_run import counts, failure_lines, followed, result_lines
 from mainspring.client import Client
 from mainspring.client.run_wire import node_wire, replay_wire, run_wire, workflow_wire
-from mainspring.clock import SECOND, Duration, SystemClock, length_text
+from mainspring.clock import Duration, SystemClock, length_text
 from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.layered import layered
 from mainspring.domain.pictures.seen import Seen
@@ -57,11 +58,13 @@ def run(
         named = document if Path(what).is_file() else what
         started = client.start_run(RunRequest(named, given))
         with show.done(f"run {started.id} is stored all the same."):
-            ended = _followed(client, started.id, quiet=access.json) if wait else started
+            ended = followed(client, started.id, quiet=access.json) if wait else started
             if access.json:
                 show.as_json(run_wire(ended))
             else:
-                show.line(_line(ended))
+                failed = wait and ended.progress.failed + ended.progress.excused
+                _show_lines(_line(ended), *result_lines(ended))
+                _show_lines(*(failure_lines(client, every_node(client, ended.id)) if failed else ()))
     return 0 if not wait or ended.state is RunState.SUCCEEDED else 1
 
 
@@ -79,7 +82,7 @@ def runs(
         show.as_json([run_wire(one) for one in found])
         return 0
     now = SystemClock().now()
-    rows = [(str(one.id), one.workflow, one.state.value, _counts(one), looks.age(now, one.created_at)) for one in found]
+    rows = [(str(one.id), one.workflow, one.state.value, counts(one), looks.age(now, one.created_at)) for one in found]
     show.table(("RUN", "WORKFLOW", "STATE", "NODES", "STARTED"), rows, empty="No runs match.")
     return 0
 
@@ -88,14 +91,12 @@ def run_show(number: Number, /, *, access: Access = of.DEFAULT) -> int:
     """Show a run: its nodes in layers with states and lengths, and the critical path."""
     with access.client() as client:
         found, nodes = client.run(number), every_node(client, number)
+        why = [] if access.json else failure_lines(client, nodes)
     if access.json:
         show.as_json(run_wire(found) | {"nodes": [node_wire(one) for one in nodes]})
         return 0
-    show.line(_line(found))
-    if found.tick is not None:
-        show.line(f"made by {looks.tick(found.tick)}")
-    for row in layered([seen_of(one) for one in nodes], SystemClock().now()):
-        show.line(row.text)
+    _show_lines(_line(found), *([f"made by {looks.tick(found.tick)}"] if found.tick else []), *result_lines(found))
+    _show_lines(*(row.text for row in layered([seen_of(one) for one in nodes], SystemClock().now())), *why)
     return 0
 
 
@@ -163,33 +164,15 @@ def _document(client: Client, what: str) -> Workflow:
         raise InvalidInput(f"{file} can't be read: {error}.", remedy="Give a file in UTF-8.", field="FILE") from error
 
 
-def _followed(client: Client, number: int, *, quiet: bool) -> Run:
-    """Wait for the end; a line on standard error whenever something has moved."""
-    client.await_news(Duration(0))
-    told = ""
-    while True:
-        found = client.run(number)
-        text = f"run {number} {found.state.value}: {_counts(found)}"
-        if text != told and not quiet:
-            show.note(text)
-        told = text
-        if found.done:
-            return found
-        client.await_news(SECOND)
+def _show_lines(*lines: str) -> None:
+    for line in lines:
+        show.line(line)
 
 
 def _line(found: Run) -> str:
     length = "" if found.finished_at is None else f" in {length_text(Duration(found.finished_at - found.created_at))}"
     why = "" if found.stop is None else f" (told to stop: {found.stop.value})"
-    return f"run {found.id} {found.state.value}{length}: {found.workflow}, {_counts(found)}{why}"
-
-
-def _counts(found: Run) -> str:
-    """``12 of 40 nodes: 10 succeeded, 2 failed``."""
-    tally = found.progress
-    parts = [f"{count:,} {name}" for name, count in tally._asdict().items() if count and name != "waiting"]
-    over = found.nodes - tally.waiting - tally.active
-    return f"{over:,} of {looks.counted(found.nodes, 'node')}" + (f": {', '.join(parts)}" if parts else "")
+    return f"run {found.id} {found.state.value}{length}: {found.workflow}, {counts(found)}{why}"
 
 
 def every_node(client: Client, number: int) -> list[RunNode]:
@@ -215,7 +198,7 @@ def seen_of(node: RunNode) -> Seen:
         tuple(node.needs),
         node.task or node.workflow or "",
         node.state,
-        node.reason or "",
+        node.reason or (f"kept from run {node.kept}" if node.kept else ""),
         node.started_at or node.left_at,
         node.finished_at,
         node.items,

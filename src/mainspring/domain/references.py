@@ -143,11 +143,12 @@ def reached(value: Any, path: Sequence[str | int], what: str, place: str) -> Any
                 continue
             having = f"it has {len(value)} items"
         else:
-            having = f"it is {_kind(value)}"
+            having = f"it is {kind_of(value)}"
         before = "".join(f"[{one!r}]" for one in path[:number])
         raise UnresolvedReference(f"the {what}{before} has no {step!r}: {having}", place=place)
     return value
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """What a value is, in words."""
     return {dict: "an object", list: "a list", str: "a text", bool: "true or false"}.get(type(value), "a number")

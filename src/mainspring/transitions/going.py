@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from mainspring.domain.attempt import Failure
 from mainspring.domain.conditions import parse
 from mainspring.domain.ids import RunId
-from mainspring.domain.references import filled, found
+from mainspring.domain.references import filled, found, kind_of
 from mainspring.domain.workflow import MOST_ITEMS, Node
 from mainspring.store.runs import Key
 from mainspring.transitions.firing import Refused
@@ -49,7 +49,7 @@ def items_of(node: Node, sources: Sources, run: RunId, wants: Wants | None) -> l
         return node.map
     items = filled(node.map, sources.values(run, wants or Wants()), "map")
     if not isinstance(items, list):
-        kind = "nothing" if items is None else type(items).__name__
+        kind = "nothing" if items is None else kind_of(items)
         raise Refused(Failure("NotAList", f"map of node {node.name!r} needs a list, and what it refers to is {kind}"))
     if len(items) > MOST_ITEMS:
         raise Refused(

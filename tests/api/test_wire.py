@@ -44,6 +44,7 @@ def test_a_job() -> None:
         "replayed_by": None,
         "cancel_requested": False,
         "progress": {"done": 1},
+        "params_open": False,
         "run": None,
         "node": None,
         "item": None,

@@ -363,3 +363,15 @@ def test_lists_show_what_jobs_take_from_their_run_and_mark_what_is_not_known(
     exported: dict[str | None, bool] = {}
     export.jobs(runs.store, lambda job, _: exported.update({job.node: job.params_open}))
     assert exported == {"A": False, "B": True, "each": True, "wrong": True, None: False}
+
+
+def test_a_run_without_the_result_that_its_definition_says_tells_why(runs: Runs) -> None:
+    lost = runs.start(node("A"), result={"$node": "A", "path": ["rows"]})
+    runs.end("A", result=b'{"lines":1}')
+    large = runs.start(node("A"), node("B"), result=[{"$node": "A"}, {"$node": "B"}])
+    runs.end("A", "B", result=b'"' + 600_000 * b"x" + b'"')
+    for run, why in ((lost, "has no 'rows'"), (large, "the run's result")):
+        assert (runs.run(run).state, runs.run(run).result) == (RunState.SUCCEEDED, None)
+        told = control_runs.events(runs.store, run)[-1].detail
+        assert told is not None
+        assert why in told["no_result"]

@@ -460,16 +460,18 @@ class Wave:
         """All nodes of a run have ended."""
         self._flush()
         held = self._held[run]
-        state = conclude(self._tx, held, spec)
-        if state is None:
+        ended = conclude(self._tx, held, spec)
+        if ended is None:
             return
+        state = ended.state
         self._errands = [one for one in self._errands if one.run != run]
         self._failed = [key for key in self._failed if key[0] != run]
         self._roomy.discard(run)
         if held.parent_run is not None:
             self._errands.append(Errand(run, "over", 0, self._tx.now))
         cause = {RunState.SUCCEEDED: NodeCause.SUCCEED, RunState.FAILED: NodeCause.FAIL}.get(state, NodeCause.CANCEL)
-        self._events.append(Happened(cause, RunState.RUNNING, state, run))
+        detail = None if ended.why is None else rows.text({"no_result": ended.why})
+        self._events.append(Happened(cause, RunState.RUNNING, state, run, None, detail))
 
 
 def _is_done(part: Part | None) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from mainspring.domain.joins import RunState, run_state
+from mainspring.domain.parameters import checked_json
 from mainspring.domain.references import filled
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import MainspringError
@@ -15,15 +18,27 @@ from mainspring.transitions.firing import taking
 from mainspring.transitions.inputs import Sources
 
 
-def conclude(tx: Transaction, held: Held, end: Spec) -> RunState | None:
-    """Write the end of a run; its state, or None when it had ended. ``end``: its last step."""
+class Concluded(NamedTuple):
+    """How a run has ended. ``why``: it has no result though its definition says one."""
+
+    state: RunState
+    why: str | None
+
+
+def conclude(tx: Transaction, held: Held, end: Spec) -> Concluded | None:
+    """Write the end of a run; None when it had ended. ``end``: its last step."""
     state = run_state(runs.tally(tx, held.id), held.stop)
-    result = _result(tx, held, end) if state is RunState.SUCCEEDED else None
-    return state if runs.end(tx, held.id, state, result) else None
+    result, why = None, None
+    if state is RunState.SUCCEEDED:
+        try:
+            result = _result(tx, held, end)
+        except MainspringError as error:
+            why = error.message
+    return Concluded(state, why) if runs.end(tx, held.id, state, result) else None
 
 
 def _result(tx: Transaction, held: Held, end: Spec) -> str | None:
-    """What the definition makes of the results of its nodes."""
+    """What the definition makes of the results of its nodes. Raises UnresolvedReference, PayloadTooLarge."""
     header = msgspec.json.decode(workflows.header(tx, held.version)[1], type=Workflow)
     if header.result is None:
         return None
@@ -33,7 +48,4 @@ def _result(tx: Transaction, held: Held, end: Spec) -> str | None:
         return rows.text(value)
     sources = Sources(tx)
     sources.fetch([(held.id, wants)])
-    try:
-        return rows.text(filled(value, sources.values(held.id, wants), "result"))
-    except MainspringError:
-        return None
+    return checked_json(filled(value, sources.values(held.id, wants), "result"), "the run's result").decode()

@@ -30,7 +30,7 @@ def measure(where: type[Place], *, quick: bool) -> list[Line]:
         up = place.up()
         place.until_ready()
         with place.reading() as look:
-            stage = _Stage(place, client, look)
+            stage = Stage(place, client, look)
             stage.run(layered("warm", 4, 10))
             lines = [
                 _chain(stage, where.hop, times=1 if quick else 5),
@@ -71,7 +71,7 @@ def _node(number: int, needs: object) -> Node:
 # --- one run ----------------------------------------------------------------------------------------------------------
 
 
-class _Stage(NamedTuple):
+class Stage(NamedTuple):
     """A platform that is up, and who asks it."""
 
     place: Place
@@ -92,7 +92,7 @@ class _Stage(NamedTuple):
         return run, submitted, self.look(ended) / 1e6 - before
 
 
-def _chain(stage: _Stage, budget: float, *, times: int) -> Line:
+def _chain(stage: Stage, budget: float, *, times: int) -> Line:
     hops: list[float] = []
     whole: list[float] = []
     for _ in range(times):
@@ -110,7 +110,7 @@ def _chain(stage: _Stage, budget: float, *, times: int) -> Line:
     )
 
 
-def _fan(stage: _Stage, width: int, *, times: int) -> Line:
+def _fan(stage: Stage, width: int, *, times: int) -> Line:
     taken = [stage.run(fan("fan", width))[2] for _ in range(times)]
     later = taken[1:] or taken
     return Line(
@@ -124,7 +124,7 @@ def _fan(stage: _Stage, width: int, *, times: int) -> Line:
     )
 
 
-def _layers(stage: _Stage, rate: float, *, nodes: int, times: int) -> Line:
+def _layers(stage: Stage, rate: float, *, nodes: int, times: int) -> Line:
     rates = [nodes / stage.run(layered(f"layers{nodes}", 50, nodes // 50))[2] for _ in range(times)]
     return paired(
         f"{nodes:,} nodes in 50 layers",
@@ -141,7 +141,7 @@ def _layers(stage: _Stage, rate: float, *, nodes: int, times: int) -> Line:
 # --- growth -----------------------------------------------------------------------------------------------------------
 
 
-def _growth(stage: _Stage, up: int) -> list[Line]:
+def _growth(stage: Stage, up: int) -> list[Line]:
     """1,000 beside 10,000, then 100,000."""
     small = statistics.median(stage.run(layered("k1", 20, 50))[2] for _ in range(3))
     large = stage.run(layered("k10", 20, 500))[2]
@@ -177,7 +177,7 @@ def _growth(stage: _Stage, up: int) -> list[Line]:
     ]
 
 
-def _tenths(stage: _Stage, run: Run) -> list[float]:
+def _tenths(stage: Stage, run: Run) -> list[float]:
     """Milliseconds a node in each tenth of its ends."""
     ended = f"from node where run = {run.id} order by finished limit 1 offset"
     nodes = run.nodes

@@ -20,23 +20,23 @@ class LeftOut(Exception):
 
 
 @functools.cache
-def python() -> str:
-    """The interpreter of the peers' environment, which is made where it is missing. Raises LeftOut."""
-    stamp = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()[:16]
+def python(requirements: Path = REQUIREMENTS) -> str:
+    """The interpreter of an environment of peers, which is made where it is missing. Raises LeftOut."""
+    stamp = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"mainspring-peers-{os.geteuid()}-{stamp}"
     interpreter = folder / "bin" / "python"
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         _run(sys.executable, "-m", "venv", str(folder))
-        _run(str(interpreter), "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS))
+        _run(str(interpreter), "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", str(requirements))
         (folder / "complete").touch()
     return str(interpreter)
 
 
-def version(distribution: str) -> str:
+def version(distribution: str, requirements: Path = REQUIREMENTS) -> str:
     """The version of a peer."""
-    found = re.search(rf"^{distribution}==(\S+)$", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE)
-    assert found, f"{distribution} is not in {REQUIREMENTS}"
+    found = re.search(rf"^{distribution}==(\S+)$", requirements.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found, f"{distribution} is not in {requirements}"
     return found[1]
 
 

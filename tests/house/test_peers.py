@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.peers import environment, table
+from benchmarks import workflows
+from benchmarks.peers import environment, graphs, table
 from benchmarks.peers.contestants import rate
+from benchmarks.peers.scripts.graph_shapes import CHAIN, LAYERS, WIDTH, needs_of
 from benchmarks.peers.scripts.ledger import marks
 
 _SECOND = 1_000_000_000
@@ -67,3 +69,20 @@ def test_a_page_shows_medians_of_the_rounds_and_how_each_was_set_up() -> None:
 
     assert said[2] == "| Other (1.2) | Redis | no: snapshots | 200 | 1,500 | 3.14 / 20.0 |"
     assert said[-2:] == ["- 2026-11-29", "- Other: 2 threads"]
+
+
+def test_all_run_the_same_graphs() -> None:
+    ours = {
+        "chain": workflows.chain("chain", CHAIN),
+        "fan": workflows.fan("fan", WIDTH),
+        "layers": workflows.layered("layers", LAYERS, 20),
+    }
+    for shape in graphs.SHAPES:
+        needs = needs_of(shape, 1_000)
+        assert [{f"n{one}" for one in above} for above in needs] == [set(node.needs) for node in ours[shape].nodes]
+
+
+def test_every_engine_of_graphs_has_a_script_and_an_exact_version() -> None:
+    for engine in graphs.PEERS:
+        assert (Path(graphs.__file__).parent / "scripts" / f"{engine.script}.py").exists()
+        assert environment.version(engine.distribution, graphs.REQUIREMENTS)

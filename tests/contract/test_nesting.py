@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from mainspring.control import jobs as control_jobs
+from mainspring.control import read, workflows
 from mainspring.control import runs as control_runs
-from mainspring.control import workflows
+from mainspring.domain.ids import JobId
 from mainspring.domain.joins import RunState, Stop
 from mainspring.domain.run import RunFilter, RunRequest
 from mainspring.domain.states import Outcome
@@ -116,6 +117,42 @@ def test_to_cancel_a_job_stops_runs_that_it_has_started_also_through_others(runs
     control_jobs.cancel(runs.store, job, actor="ann")
     runs.errands()
     assert {runs.run(run).state for run in started} == {RunState.CANCELLED}
+
+
+@pytest.mark.parametrize("stage", ["waits", "runs", "waits for its retry", "has ended"])
+def test_to_cancel_a_run_reaches_what_its_jobs_have_submitted_at_every_stage(runs: Runs, stage: str) -> None:
+    """B115: whatever way a child was started in, and wherever its parent is."""
+    twice = {"max_attempts": 2, "delay": "10m"}
+    run = runs.start(node("A", retry=twice), node("B", "A"), nested("sub", "A"))
+    job = runs.job(run, "A").id
+    below: list[int] = []
+    begun: list[int] = []
+    if stage != "waits":
+        runs.story.claim(job)
+        child = runs.story.submit(parent=job)
+        below = [child, runs.story.submit(parent=child), runs.story.submit(parent=job, delay="1h")]
+        request = RunRequest(Workflow("started", (node("X"), node("Y", "X"))))
+        begun = [control_runs.start(runs.store, request, actor="job", parent=JobId(one)).id for one in (job, child)]
+    if stage == "waits for its retry":
+        runs.story.end(job, FAILED)
+    if stage == "has ended":
+        runs.story.end(job)
+        runs.errands()
+    runs.cancel(run)
+    runs.errands()
+    if stage == "runs":
+        runs.story.end(job, Outcome.CANCELLED)
+        runs.errands()
+    states = {str(read.job(runs.store, JobId(one)).state) for one in below}
+    ended = {str(runs.run(one).state) for one in begun}
+    if stage == "has ended":  # what a node has submitted and not waited for is no part of the run
+        assert (states, ended) == ({"queued", "scheduled"}, {"running"})
+    else:
+        assert states <= {"cancelled"}
+        assert ended <= {"cancelled"}
+    assert runs.run(run).state is RunState.CANCELLED
+    inner = control_runs.listed(runs.store, RunFilter(workflow="inner")).items
+    assert {one.state for one in inner} <= {RunState.CANCELLED}
 
 
 def test_parameters_that_do_not_fit_fail_the_node_and_of_a_map_the_item(runs: Runs) -> None:

@@ -375,3 +375,35 @@ def test_a_run_without_the_result_that_its_definition_says_tells_why(runs: Runs)
         told = control_runs.events(runs.store, run)[-1].detail
         assert told is not None
         assert why in told["no_result"]
+
+
+def test_a_node_that_waits_for_its_retry_keeps_its_place(runs: Runs) -> None:
+    """B103: as documented: a limit is one of what is begun and not ended, so a retry never waits for room."""
+    twice = {"max_attempts": 2, "delay": "1m", "jitter": 0}
+    run = runs.start(
+        node("each", map=list(range(9)), parallel=3, retry=twice),
+        *(node(f"n{number}", retry=twice) for number in range(3)),
+        parallel=2,
+    )
+    runs.errands()
+    runs.end("each[0]", "each[1]", "each[2]", "n0", outcome=Outcome.FAILED)
+    assert runs.waiting() == {}, "nothing else goes in their place"
+    runs.later(MINUTE)
+    assert sorted(runs.waiting()) == ["each[0]", "each[1]", "each[2]", "n0"]
+    assert len(runs.work_off()) == 9 + 3
+    assert runs.run(run).state is RunState.SUCCEEDED
+
+
+def test_a_job_that_is_tried_again_finds_what_it_had_submitted(runs: Runs) -> None:
+    """B183: as documented: its code runs again from the start, and a child with a key is there already."""
+    run = runs.start(node("A", retry={"max_attempts": 2, "delay": "1m"}))
+    job = runs.job(run, "A").id
+    runs.story.claim(job)
+    first = runs.story.submit(parent=job, unique=f"of {job}")
+    runs.story.end(job, Outcome.FAILED)
+    runs.later(2 * MINUTE)
+    runs.story.claim(job)
+    assert runs.story.submit(parent=job, unique=f"of {job}") == first
+    runs.story.end(job)
+    runs.errands()
+    assert runs.run(run).state is RunState.SUCCEEDED

@@ -10,11 +10,11 @@ from __future__ import annotations
 from mainspring.domain.ids import RunId
 from mainspring.domain.joins import Stop
 from mainspring.domain.node_states import NodeCause
-from mainspring.store import jobs, rows, runs
+from mainspring.store import rows, runs
 from mainspring.store.runs import Active, Errand, Happened
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.advance import Wave
-from mainspring.transitions.waiting import cancel_waiting
+from mainspring.transitions.cancelled import cancel_tree
 
 _BATCH = 100
 """Nodes, or items of one map, in one transaction."""
@@ -70,8 +70,7 @@ def _cancel(tx: Transaction, node: Active, after: int, actor: str) -> int | None
     """Cancel jobs and nested runs of a node; the last item where there may be more behind it."""
     found = runs.live_jobs(tx, node.run, node.number, after, _BATCH)
     for job, _ in found:
-        if not cancel_waiting(tx, job, actor):
-            jobs.mark_cancel(tx, job, actor)
+        cancel_tree(tx, job, actor)
     nested = runs.live_runs(tx, node.run, node.number, after, _BATCH)
     runs.put_errands(tx, [Errand(one, "stop", 0, tx.now, 0, Stop.CANCEL.value) for one, _ in nested])
     both = found if len(found) == _BATCH else nested

@@ -470,10 +470,10 @@ def lives_of_runs(runs: Runs) -> None:
     runs.work_off()
     runs.story.job(runs.job(again, "sum").id)
     plan = resumption.Planner(runs.store, as_it_was=True).plan(parted, None)
-    rows_of_it = [*resumption.rows_of(plan, RunId(parted + 1_000), iter([parted + 1_001]))]
-    runs.store.write(lambda tx: run_replays.keep(tx, rows_of_it))
-    runs.store.write(lambda tx: run_replays.take_unborn(tx, RunId(parted + 1_000)))
-    while not runs.store.write(lambda tx: retention.forget_run(tx, parted + 1_000, 100)).whole:
+    unborn = RunId(parted + 1_000)
+    rows_of_it = [*resumption.rows_of(plan, unborn, iter([unborn + 1]))]
+    runs.store.write(lambda tx: (run_replays.keep(tx, rows_of_it), run_replays.take_unborn(tx, unborn)))
+    while not runs.store.write(lambda tx: retention.forget_run(tx, unborn, 100)).whole:
         pass
     for name in ("a", "b"):
         workflows.put(runs.store, Workflow("renamed", (node(name),)), actor="ann")

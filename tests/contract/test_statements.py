@@ -410,6 +410,7 @@ def lives_with_schedules(story: Story) -> None:
     schedules.listed(store)
     store.read(lambda tx: ticks.all_ticks(tx, (made.id, Instant(0), ""), 5))
     store.write(lambda tx: ticks.forget(tx, Instant(tx.now), 5))
+    store.read(lambda tx: kept.coming(tx, (Instant(0), made.id), Instant(tx.now), 5))
 
 
 def lives_with_clocks(story: Story) -> None:
@@ -472,7 +473,8 @@ def lives_of_runs(runs: Runs) -> None:
     plan = resumption.Planner(runs.store, as_it_was=True).plan(parted, None)
     unborn = RunId(parted + 1_000)
     rows_of_it = [*resumption.rows_of(plan, unborn, iter([unborn + 1]))]
-    runs.store.write(lambda tx: (run_replays.keep(tx, rows_of_it), run_replays.take_unborn(tx, unborn)))
+    runs.store.write(lambda tx: run_replays.keep(tx, rows_of_it))
+    runs.store.write(lambda tx: run_replays.take_unborn(tx, unborn))
     while not runs.store.write(lambda tx: retention.forget_run(tx, unborn, 100)).whole:
         pass
     for name in ("a", "b"):

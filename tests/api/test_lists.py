@@ -167,3 +167,9 @@ def test_a_list_that_has_not_changed_is_not_sent_again(server: Serving) -> None:
     assert (changed.status_code, changed.json()["items"][0]["state"]) == (200, "cancelled")
     assert changed.headers["etag"] != tag
     assert "etag" not in server.http.get(f"{API}/session").headers
+
+
+@pytest.mark.parametrize("path", ["jobs?tag=a%00%3Db", "jobs?queue=a%00", "runs?state=AAA", "audit?actor=%00"])
+def test_a_filter_that_can_match_nothing_is_refused_and_not_asked_of_the_store(server: Serving, path: str) -> None:
+    answer = server.http.get(f"{API}/{path}")
+    assert (answer.status_code, answer.json()["field"]) == (422, path.partition("?")[2].partition("=")[0])

@@ -105,7 +105,9 @@ def refusals(entry: Entry) -> list[int]:
     """The statuses that a route may refuse with."""
     if entry.access is Access.PROBE:
         return [403, 422, 500, 504]
-    found = [*_ALWAYS, *(_OF_CHANGES if entry.access in TAKES_BODY else ()), *(_UNKNOWN if "{" in entry.path else ())]
+    found = [*_ALWAYS, *(_OF_CHANGES if entry.access in TAKES_BODY else ())]
+    if "{" in entry.path or entry.access in MUST_HAVE_BODY:  # a body may name what there is not, too
+        found += _UNKNOWN
     return sorted(found)
 
 

@@ -252,6 +252,8 @@ def _query(text: bytes, entry: Entry) -> dict[str, str]:
             raise InvalidInput(f"{entry.path} has no query parameter {shown!r}.", remedy=hint, field=shown)
         if name in query:
             raise InvalidInput(f"The query has {name!r} twice.", remedy="Give it once.", field=name)
+        if "\0" in value:
+            raise InvalidText(f"The query parameter {name} holds a NUL character.", field=name)
         if not value:
             raise InvalidInput(f"The query parameter {name} is empty.", remedy="Leave it out.", field=name)
         query[name] = value

@@ -13,7 +13,7 @@ from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.seen import of_graph
 from mainspring.domain.run import Replay, RunFilter, RunRequest
 from mainspring.domain.workflow import from_plain
-from mainspring.errors import InvalidWorkflow, UnknownRun
+from mainspring.errors import InvalidInput, InvalidWorkflow, UnknownRun
 from mainspring.server import pages
 from mainspring.server.decode import body_of, no_fields, object_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry
@@ -23,7 +23,8 @@ from mainspring.server.schemas.values import word
 _WORKFLOWS = "/api/v1/workflows"
 _RUNS = "/api/v1/runs"
 _RUN = "/api/v1/runs/{id}"
-_RUN_STATE = word(["live", *RunState])
+_STATES = ["live", *map(str, RunState)]
+_RUN_STATE = word(_STATES)
 
 
 class _Start(msgspec.Struct, forbid_unknown_fields=True):
@@ -123,6 +124,9 @@ class RunRoutes:
         """Runs, newest first."""
         query = asked.query
         limit = asked.whole("limit", 50, 1, 1000)
+        if query.get("state", "live") not in _STATES:
+            shown = query["state"][:80]
+            raise InvalidInput(f"state is {shown!r}.", remedy=f"States: {', '.join(_STATES)}.", field="state")
         page = self._client.runs(RunFilter(query.get("workflow"), query.get("state"), query.get("cursor"), limit))
         return Answer(200, {"items": [run_wire(run) for run in page.items], "next": page.next})
 

@@ -37,7 +37,7 @@ QUERY: dict[str, Schema] = {
 }
 
 HEADERS: dict[str, Schema] = {
-    "If-None-Match": text('"9f2c"', minLength=1, pattern="^[ -~]+$"),
+    "If-None-Match": text('"9f2c"'),
     "Idempotency-Key": text("3f2a0c", minLength=1, maxLength=255, pattern="^[!-~]+$"),
     "Last-Event-ID": text("10482", pattern="^[0-9]{1,18}$"),
 }

@@ -131,9 +131,40 @@ def _parts(rule: object) -> dict[str, str]:
         raise _wrong(rule, f"there is no {unknown[0]}")
     if parts.get("FREQ") not in {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"}:
         raise _wrong(rule, "FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY; what is more often is every or cron")
-    if parts.get("INTERVAL", "1").strip("0") == "" or len(parts.get("INTERVAL", "1")) > 4:
-        raise _wrong(rule, "INTERVAL must be from 1 to 9999")
+    for name, most in (("INTERVAL", 9_999), ("COUNT", 999_999_999)):
+        text = parts.get(name, "1")
+        if not (text.isascii() and text.isdigit()) or len(text) > 9 or not 1 <= int(text) <= most:
+            raise _wrong(rule, f"{name} must be from 1 to {most:,}")
+    _check_numbers(rule, parts)
     return parts
+
+
+def _check_numbers(rule: object, parts: dict[str, str]) -> None:
+    """Raise InvalidSchedule for numbers that there are none of; dateutil takes some of them for something else."""
+    for name, (least, most) in _NUMBERS.items():
+        for text in parts[name].split(",") if name in parts else ():
+            digits = text[1:] if name in _FROM_THE_END and text[:1] in {"+", "-"} else text
+            if not (digits.isascii() and digits.isdigit() and len(digits) <= 4 and least <= int(digits) <= most):
+                below = f" or from -{most} to -1" if name in _FROM_THE_END else ""
+                raise _wrong(rule, f"{name} has {text!r}, and must be from {least} to {most}{below}")
+    most = 0 if parts["FREQ"] in {"DAILY", "WEEKLY"} else 5 if parts["FREQ"] == "MONTHLY" or "BYMONTH" in parts else 53
+    for text in re.findall(r"\d+", parts.get("BYDAY", "")):
+        if len(text) > 4 or int(text) > most:
+            rest = f"at most {most}" if most else "none: it is of MONTHLY and YEARLY rules"
+            raise _wrong(rule, f"BYDAY has the number {text}, and may have {rest}")
+
+
+_NUMBERS = {
+    "BYMONTH": (1, 12),
+    "BYMONTHDAY": (1, 31),
+    "BYYEARDAY": (1, 366),
+    "BYWEEKNO": (1, 53),
+    "BYSETPOS": (1, 366),
+    "BYHOUR": (0, 23),
+    "BYMINUTE": (0, 59),
+    "BYSECOND": (0, 59),
+}
+_FROM_THE_END = {"BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYSETPOS"}
 
 
 def _wrong(rule: object, why: str) -> InvalidSchedule:

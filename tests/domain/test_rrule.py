@@ -1,5 +1,7 @@
 """Rules of RFC 5545 in a zone: what they give, clock changes, bounds, refusals."""
 
+import time
+
 import pytest
 
 from mainspring.clock import Instant, instant
@@ -84,6 +86,27 @@ def test_what_is_wrong_is_refused(rule: object, says: str):
     assert refused.value.field == "rrule"
 
 
-def test_a_rule_that_never_fires_is_refused_soon():
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
+        "FREQ=DAILY;COUNT=5;BYMONTH=2;BYMONTHDAY=30",
+        "FREQ=DAILY;INTERVAL=7;COUNT=5;BYDAY=FR",
+        "FREQ=MONTHLY;BYMONTH=4;BYMONTHDAY=31",
+    ],
+)
+def test_a_rule_that_never_fires_is_refused_soon(rule: str):
+    """Not after a walk to the year 9999, which takes the processor for many seconds."""
+    began = time.thread_time()
     with pytest.raises(NeverFires):
-        read({"rrule": "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"})
+        read({"rrule": rule})  # from 1970-01-01, a Thursday
+    assert time.thread_time() - began < 3
+
+
+def test_a_rule_that_counts_its_times_ends_after_the_last():
+    rule = read({"rrule": "FREQ=YEARLY;COUNT=2;BYMONTH=2;BYMONTHDAY=29;INTERVAL=25", "start": "2023-11-14T00:00Z"})
+    first = rule.next_after(instant("2023-11-14T00:00Z"))
+    assert first == instant("2048-02-29T00:00Z")
+    second = rule.next_after(first)
+    assert second == instant("2148-02-29T00:00Z")
+    assert rule.next_after(second) is None

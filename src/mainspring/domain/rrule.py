@@ -58,9 +58,7 @@ class Rrule:
             rule: Any = rrulestr(self.rule, dtstart=begins, ignoretz=True)  # one rule: _parts takes no more
         except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise _wrong(self.rule, str(error)) from error
-        # The same weekdays and leap years come back within 28 years; there dateutil meets the end of its calendar soon.
-        late = begins.replace(year=9944 + (begins.year - 9944) % 28)
-        if "COUNT" not in parts and next(iter(rule.replace(dtstart=late, until=None)), None) is None:
+        if next(iter(_late(rule, begins, parts)), None) is None:
             raise NeverFires(f"The rule {self.rule!r} never fires.", remedy="Correct its days.", field="rrule")
         object.__setattr__(self, "_rule", rule)
         object.__setattr__(self, "_begins", begins)
@@ -82,10 +80,9 @@ class Rrule:
     def _near(self, wanted: datetime) -> Any:
         """The same rule from a later start that gives the same days, so that old schedules don't walk their past."""
         parts = _parts(self.rule)
-        unit = _UNITS.get(parts["FREQ"])
-        if unit is None or "COUNT" in parts:
+        step = _step(parts)
+        if step is None or "COUNT" in parts:
             return self._rule
-        step = timedelta(days=unit * int(parts.get("INTERVAL", "1")))
         steps = max((wanted - self._begins) // step - 1, 0)
         return self._rule.replace(dtstart=self._begins + steps * step) if steps else self._rule
 
@@ -104,6 +101,24 @@ class Rrule:
 
     def words(self) -> str:
         return f"by the rule {self.rule.removeprefix('RRULE:')}, {self.tz} time"
+
+
+def _step(parts: dict[str, str]) -> timedelta | None:
+    """Between two times of a rule that counts days or weeks."""
+    unit = _UNITS.get(parts["FREQ"])
+    return None if unit is None else timedelta(days=unit * int(parts.get("INTERVAL", "1")))
+
+
+def _late(rule: Any, begins: datetime, parts: dict[str, str]) -> Any:
+    """The rule as of the end of dateutil's calendar, up to which it looks for what never comes.
+
+    The same weekdays and leap years come back within 28 years. Of a rule that counts months or years each counts here.
+    """
+    late = begins.replace(year=9944 + (begins.year - 9944) % 28)
+    step = _step(parts)
+    if step is None:
+        return rule.replace(dtstart=late, until=None, count=None, interval=1)
+    return rule.replace(dtstart=begins + (late - begins) // step * step, until=None, count=None)
 
 
 _UNTIL = re.compile(r";?UNTIL=(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?(?=;|$)", re.ASCII)

@@ -42,6 +42,7 @@ def test_a_drain_keeps_the_lease_alive_until_the_job_has_ended(world: World) -> 
     world.started(job)
     world.worker("idle", **FAST)
     draining.send(signal.SIGTERM)
+    world.eventually(lambda: "a second signal" in draining.said, what="the worker's word that it drains")
     waiting = world.submit("nap", seconds=0)
     world.until_state(waiting, State.SUCCEEDED)
     assert world.attempts(waiting)[-1].worker == "idle", "a draining worker takes nothing more"

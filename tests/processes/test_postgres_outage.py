@@ -90,9 +90,10 @@ def test_the_whole_tree_outlives_a_crash_of_the_database_and_says_so_meanwhile(
     again = world.submit("nap", seconds=0.1)
     world.until_state(again, State.SUCCEEDED)
     back_at = world.now()
-    assert due_at - 0.1 <= world.started(later, within=30).at <= max(due_at, back_at) + 5 * slowness(), (
-        "not a recovery time later"
-    )
+    world.until_state(later, State.SUCCEEDED)
+    # The first start, unless its claim fell into the outage: that is an attempt which was lost, and another follows.
+    started = world.ledger(later, "start")[0].at
+    assert due_at - 0.1 <= started <= max(due_at, back_at) + 5 * slowness(), "not a recovery time later"
     assert up.status is None
     assert {name: one.pid for name, one in world.active().items()} == before, "nobody had to be started anew"
 

@@ -367,6 +367,8 @@ def test_ctrl_c_stops_the_waiting_and_not_the_job(world: World):
         stderr=subprocess.PIPE,
         text=True,
     )
+    assert waiting.stderr is not None
+    assert "Ctrl-C stops waiting" in waiting.stderr.readline()
     world.eventually(lambda: world.ledger(kind="start"))
     waiting.send_signal(signal.SIGINT)
     out, err = waiting.communicate(timeout=60)

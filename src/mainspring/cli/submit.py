@@ -76,10 +76,10 @@ def _tell_nobody(client: Client, job: Job) -> None:
 
 def _wait(client: Client, number: int, access: Access) -> int:
     quiet = access.json and not show.console(error=True).is_terminal
-    if not quiet:
-        show.note(f"job {number} is submitted; Ctrl-C stops waiting, not the job.")
-    _tell_nobody(client, client.job(number))
     try:
+        if not quiet:
+            show.note(f"job {number} is submitted; Ctrl-C stops waiting, not the job.")
+        _tell_nobody(client, client.job(number))
         job = follow.watched(client, number, quiet=quiet)
     except KeyboardInterrupt:
         show.note(

@@ -87,8 +87,11 @@ class FlowRest:
         if node.task is None or not node.jobs:
             return
         ends = [_OF_JOB.get(job.state, job.state) for job in node.jobs]
-        if node.items is not None and len(ends) < node.items:
-            ends += ["cancelled"] * (node.items - len(ends))  # those that never began
+        if node.items is not None:  # those that an earlier run did well, and those that never began
+            ends += ["succeeded"] * node.items_kept
+            ends += ["cancelled"] * (node.items - len(ends))
+            if len(ends) > node.items:
+                self._accuse("W2", run, f"map {node.name} has {node.items} items, and more ends: {ends}")
         wanted = "failed" if "failed" in ends else "cancelled" if "cancelled" in ends else "succeeded"
         if node.state != wanted:
             self._accuse("W2", run, f"node {node.name} is {node.state}, and its jobs are {ends}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import apsw
@@ -42,19 +42,30 @@ _FINISHED = (
 )
 
 
-def waiting(place: Place, count: int) -> None:
-    """So many more jobs of ``noop`` wait."""
-    _grow(place, _WAITING, count)
+def waiting(place: Place, count: int, queues: Sequence[str] = ("default",)) -> None:
+    """So many more jobs of ``noop`` wait in each of these queues."""
+    for queue in queues:
+        _grow(place, _WAITING, count, queue)
+    _settle(place)
 
 
 def finished(place: Place, count: int) -> int:
     """So many more have succeeded, with attempt and events; the number of the last."""
-    return _grow(place, _FINISHED, count)
+    last = _grow(place, _FINISHED, count, "default")
+    _settle(place)
+    return last
 
 
-def _grow(place: Place, texts: tuple[str, ...], count: int) -> int:
+def _settle(place: Place) -> None:
+    """What autovacuum would have done long ago."""
+    if isinstance(place, PostgresPlace):
+        with executing(place) as run:
+            run("vacuum analyze")
+
+
+def _grow(place: Place, texts: tuple[str, ...], count: int, queue: str) -> int:
     with place.sdk():
-        pattern = app.tasks["noop"].submit().id
+        pattern = app.tasks["noop"].options(queue=queue).submit().id
     last = pattern + count
     with executing(place) as run:
         for first in range(pattern + 1, last + 1, _STEP):
@@ -62,14 +73,11 @@ def _grow(place: Place, texts: tuple[str, ...], count: int) -> int:
             for text in texts:
                 run(text.format(first=first, last=min(last, first + _STEP - 1), pattern=pattern))
             run("commit")
-        postgres = isinstance(place, PostgresPlace)
         run(
             f"select setval('job_id', {last})"
-            if postgres
+            if isinstance(place, PostgresPlace)
             else f"update counter set next = {last + 1} where name = 'job'"
         )
-        if postgres:
-            run("vacuum analyze")  # as autovacuum would have done long ago
     return last
 
 

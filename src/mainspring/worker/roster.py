@@ -5,7 +5,6 @@ Decisions only: it starts and ends no process, and it knows nothing of jobs.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 import msgspec
@@ -82,12 +81,9 @@ class Roster:
         return min((self._not_before[lodging] for lodging in self._missing()), default=None)
 
     def _missing(self) -> dict[Lodging, int]:
-        standing = Counter(one.lodging for one in self._entries.values() if not one.leaving)
-        return {
-            lodging: wanted - standing[lodging]
-            for lodging, wanted in self._wanted.items()
-            if wanted > standing[lodging]
-        }
+        standing = [one.lodging for one in self._entries.values() if not one.leaving]
+        missing = ((lodging, wanted - standing.count(lodging)) for lodging, wanted in self._wanted.items() if wanted)
+        return {lodging: many for lodging, many in missing if many > 0}
 
     def _standing(self, lodging: Lodging) -> int:
         return sum(one.lodging is lodging and not one.leaving for one in self._entries.values())

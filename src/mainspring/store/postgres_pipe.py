@@ -180,10 +180,10 @@ class Pipe:
 
 def written(value: object) -> bytes:
     """A value as PostgreSQL reads it. Raises psycopg.DataError for what it can't be."""
-    if isinstance(value, bool):
+    if value is True or value is False:
         return b"t" if value else b"f"
     if isinstance(value, (str, int, float)):
-        text = str(value)
+        text = value if type(value) is str else str(value)
         if "\0" in text:
             raise psycopg.DataError("PostgreSQL text can't contain NUL (0x00)")
         return text.encode()

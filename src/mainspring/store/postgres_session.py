@@ -161,6 +161,9 @@ class Sessions:
 
 def array(values: Sequence[object]) -> str:
     """An array as PostgreSQL reads it, for a parameter that the statement casts to the type of the array."""
+    if len(values) == 1:
+        value = values[0]
+        return f"{{{value}}}" if type(value) is int else f"{{{_element(value)}}}"
     if set(map(type, values)) <= _NUMBERS:
         return "{" + msgspec.json.encode(values)[1:-1].decode() + "}"  # JSON writes numbers and null as it does
     elements = {value: _element(value) for value in set(values)}

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+
 import pytest
 
 from mainspring.errors import SchemaTooNew, SchemaTooOld, StoreReadOnly, StoreUnreachable
+from mainspring.faults import FaultPoint
 from mainspring.store import BINARY, Store, postgres_schema
 from mainspring.store.postgres import PostgresEngine
 from mainspring.store.statements import migrations
 from tests import postgres
+from tests.contract.children import LONGEST, environment
 
 
 @pytest.fixture
@@ -23,6 +29,20 @@ def test_an_empty_database_gets_its_tables_and_keeps_what_is_stored(empty: str) 
         store = Store.open(empty)
         assert store.write(lambda tx: tx.job_ids(1)) == [expected]
         store.close()
+
+
+def test_a_process_that_dies_while_it_makes_the_tables_leaves_none(empty: str) -> None:
+    point, last = FaultPoint.MIGRATE_BEFORE_COMMIT, len(migrations("postgres"))
+    for nth in (1, last):
+        case = f"{{'MAINSPRING_FAULTS': '{point.value}=kill@{nth}'}}"
+        program = (
+            f"from mainspring import faults, store; faults.arm_from_environment({case}); store.Store.open({empty!r})"
+        )
+        died = subprocess.run([sys.executable, "-c", program], env=environment(), check=False, timeout=LONGEST)
+        assert died.returncode == -signal.SIGKILL
+    store = Store.open(empty)
+    assert store.write(lambda tx: tx.job_ids(1)) == [1]
+    store.close()
 
 
 def test_two_platforms_live_in_one_database_by_their_schemas(empty: str) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 import psycopg
@@ -29,7 +29,7 @@ def prepare(engine: PostgresEngine, *, binary: str, steps: Sequence[Step] = ()) 
     version, oldest_binary = version_of(engine)
     check_not_newer(engine.path, (version, oldest_binary), steps[-1][0], binary)
     if not version:
-        upgrade(engine, binary=binary, steps=steps)
+        _create(engine, binary=binary, steps=steps)
     elif version < steps[-1][0]:
         raise SchemaTooOld(
             f"{engine.path} has schema version {version}; this mainspring {binary} needs {steps[-1][0]}.",
@@ -42,24 +42,45 @@ def upgrade(engine: PostgresEngine, *, binary: str, steps: Sequence[Step] = ()) 
 
     Several may try at once: one does it, the others find it done. Raises SchemaTooNew, StoreReadOnly.
     """
-    steps = steps or migrations("postgres")
     made = []
-    # Building an index may take hours: its end is waited for.
+    with _patient(engine) as connection:
+        for step in steps or migrations("postgres"):
+            with connection.transaction():
+                _enter(connection, engine)
+                if _made(connection, engine, step, binary):
+                    made.append(step[0])
+    return made
+
+
+def _create(engine: PostgresEngine, *, binary: str, steps: Sequence[Step]) -> None:
+    """All tables in one transaction: who dies amid it leaves nothing that would have to be upgraded."""
+    with _patient(engine) as connection, connection.transaction():
+        _enter(connection, engine)
+        for step in steps:
+            _made(connection, engine, step, binary)
+
+
+@contextmanager
+def _patient(engine: PostgresEngine) -> Iterator[psycopg.Connection[Any]]:
+    """A connection that waits for its answers: building an index may take hours."""
     with translated(engine.path), closing(Session(engine.place.conninfo, None)) as session:
         if session.version < OLDEST_SERVER:
             raise StoreUnreachable(
                 f"{engine.path} is PostgreSQL {session.version // 10_000}; 14 is the oldest that is supported.",
                 remedy="Upgrade the server.",
             )
-        for number, _, script in steps:
-            with session.connection.transaction():
-                _enter(session.connection, engine)
-                if _version(session.connection)[0] < number:
-                    session.connection.execute(script.encode())
-                    _record(session.connection, engine, number, binary)
-                    faults.hit(FaultPoint.MIGRATE_BEFORE_COMMIT)
-                    made.append(number)
-    return made
+        yield session.connection
+
+
+def _made(connection: psycopg.Connection[Any], engine: PostgresEngine, step: Step, binary: str) -> bool:
+    """Make a step inside a transaction; False where somebody else has."""
+    number, _, script = step
+    if _version(connection)[0] >= number:
+        return False
+    connection.execute(script.encode())
+    _record(connection, engine, number, binary)
+    faults.hit(FaultPoint.MIGRATE_BEFORE_COMMIT)
+    return True
 
 
 def version_of(engine: PostgresEngine) -> tuple[int, str]:

@@ -137,7 +137,7 @@ def test_what_was_answered_survives_a_kill(start: Start) -> None:
         assert again.job(number)["state"] == "queued"
 
 
-LOOPS = ("look-out", "retention", "sweeper", "scheduler", "configuration", "roll-up", "bus", "webhooks")
+LOOPS = ("look-out", "retention", "log", "sweeper", "scheduler", "configuration", "roll-up", "bus", "webhooks")
 
 
 def test_health_is_green_at_once_and_ready_once_a_worker_has_reported_its_tasks(start: Start) -> None:

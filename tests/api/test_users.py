@@ -26,7 +26,7 @@ WORDS = "correct horse battery"
 PUBLIC = {"GET /healthz", "GET /readyz", "POST /api/v1/login"}
 ADMIN = {"tokens", "users"}
 SETTINGS = {"PATCH /api/v1/config", "POST /api/v1/config/history/{id}/revert"}
-OPERATOR = {"GET /api/v1/audit", "GET /api/v1/config/history"}
+OPERATOR = {"GET /api/v1/logs", "GET /api/v1/audit", "GET /api/v1/config/history"}
 VIEWER = {*mutations.NOTHING, "POST /api/v1/logout"}
 """What is not as its method says: a GET is for viewers, all else for operators."""
 

@@ -277,6 +277,7 @@ def a_whole_life(story: Story) -> None:
     lives_in_numbers(story)
     lives_with_topics(story)
     lives_with_webhooks(story)
+    lives_on_record(story)
     read.last_event(store)
     read.tasks(store)
     read.all_workers(store)
@@ -358,6 +359,19 @@ def lives_with_webhooks(story: Story) -> None:
     webhooks.pause(store, "w", reason=None, actor="ann")
     webhooks.resume(store, "w", skip=True, actor="ann")
     webhooks.remove(store, "w", actor="ann")
+
+
+def lives_on_record(story: Story) -> None:
+    """Something that is said, read and forgotten."""
+    from mainspring.control import records
+    from mainspring.domain.record import Entry, RecordFilter
+    from mainspring.engine.record import Recorder
+
+    recorder = Recorder(story.store, story.clock, "server", keep=HOUR)
+    recorder.take(Entry(story.clock.now(), "server", 1, 20, "x", "said"))
+    recorder.turn()
+    for after in (None, 0):
+        records.found(story.store, RecordFilter(after=after))
 
 
 def lives_with_keys(story: Story) -> None:

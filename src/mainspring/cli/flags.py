@@ -48,6 +48,7 @@ class ServerFlags:
     tls_key: Annotated[str | None, _flag("tls_key")] = None
     keep_ticks: Annotated[str | None, _flag("keep_ticks")] = None
     keep_deliveries: Annotated[str | None, _flag("keep_deliveries")] = None
+    keep_records: Annotated[str | None, _flag("keep_records")] = None
     webhook_networks: Annotated[tuple[str, ...], _flag("webhook_networks")] = ()
     request_rate: Annotated[str | None, _flag("request_rate")] = None
 

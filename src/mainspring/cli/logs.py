@@ -5,26 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from mainspring.cli import access as of
 from mainspring.cli import follow, looks, show
 from mainspring.cli.access import Access, option
-from mainspring.cli.job import Id, number
+from mainspring.cli.job import number
+from mainspring.cli.records import RECORDS, Records, shown
 from mainspring.client import Client
 from mainspring.client.wire import logline_wire
 from mainspring.domain.event import Event
 from mainspring.domain.logline import LogLine
 from mainspring.domain.states import FINAL
+from mainspring.errors import WrongUse
 
 
-def logs(
-    id_: Id,
+def logs(  # noqa: PLR0913 - of whom, and which of it
+    id_: Annotated[str | None, Parameter(name="ID", help="The job.")] = None,
     /,
     *,
     follow_: Annotated[bool, option("Go on until the job has ended.", name=("--follow", "-f"))] = False,
     attempt: Annotated[int | None, option("Only what this attempt wrote.", "N")] = None,
+    system: Annotated[bool, option("Show what servers and workers said of themselves instead.")] = False,
+    records: Records = RECORDS,
     access: Access = of.DEFAULT,
 ) -> int:
-    """Show what a job wrote, oldest line first. In JSON an array, or with -f one document a line."""
+    """Show what a job wrote, or servers and workers, oldest line first.
+
+    In JSON an array, or with -f one document a line.
+    """
+    if system:
+        if id_ is not None or attempt is not None:
+            raise WrongUse("--system shows no job's output.", remedy="Leave ID and --attempt out; see --job.")
+        return shown(records, access, on=follow_)
+    if id_ is None:
+        raise WrongUse("Whose log?", remedy="Name a job, or give --system.", field="ID")
+    if records != RECORDS:
+        raise WrongUse("These options choose lines of --system.", remedy="Give --system, or leave them out.")
     with access.client() as client:
         job = number(id_)
         if follow_:

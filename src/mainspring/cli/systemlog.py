@@ -1,6 +1,6 @@
 """How server, worker and supervisor write their own log to standard error: pretty lines, or one JSON object each.
 
-The log of jobs is elsewhere, in the store.
+Secrets are masked. Server and worker keep the same in the store as well (engine/record.py), beside the log of jobs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ import json
 import logging
 import sys
 
+from msgspec.structs import asdict
+
 from mainspring.clock import Instant, from_seconds, instant_text
+from mainspring.domain.record import masked, of_record
 
 _COLOURS = {logging.WARNING: "\x1b[33m", logging.ERROR: "\x1b[31m", logging.CRITICAL: "\x1b[31m"}
 
@@ -33,10 +36,11 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "source": record.name,
             "process": record.process,
-            "message": record.getMessage(),
+            "message": masked(record.getMessage()),
         }
+        line |= {name: value for name, value in asdict(of_record(record)).items() if value is not None}
         if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
+            line["traceback"] = masked(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False)
 
 
@@ -49,9 +53,9 @@ class PrettyLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         who = record.name.removeprefix("mainspring.")
-        text = f"{self.formatTime(record, '%H:%M:%S')} {who:<7} {record.getMessage()}"
+        text = f"{self.formatTime(record, '%H:%M:%S')} {who:<7} {masked(record.getMessage())}"
         if record.exc_info:
-            text += f"\n{self.formatException(record.exc_info)}"
+            text += f"\n{masked(self.formatException(record.exc_info))}"
         colour = _COLOURS.get(record.levelno, "") if self._colour else ""
         return f"{colour}{text}\x1b[0m" if colour else text
 

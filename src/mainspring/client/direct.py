@@ -21,6 +21,7 @@ from mainspring.control import (
     metrics,
     queues,
     read,
+    records,
     replays,
     runs,
     schedules,
@@ -48,6 +49,7 @@ from mainspring.domain.outward import Network, networks_of
 from mainspring.domain.plan import Plan
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
+from mainspring.domain.record import Record, RecordFilter
 from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, WorkflowShown
 from mainspring.domain.task import Catalog, Task
 from mainspring.domain.timetable import Backfill, Filling, Origin, Schedule, Tick, TickPage
@@ -407,6 +409,10 @@ class DirectClient:
     def unsubscribe(self, name: str) -> Subscription:
         """Make nothing of further messages."""
         return topics.unsubscribe(self.store, name, actor=self._actor)
+
+    def records(self, wanted: RecordFilter) -> list[Record]:
+        """What servers and workers said of themselves."""
+        return records.found(self.store, wanted)
 
     def webhooks(self) -> list[Webhook]:
         """Every webhook."""

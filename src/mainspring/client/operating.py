@@ -12,6 +12,7 @@ from mainspring.domain.configured import Edit, Holding, Kept
 from mainspring.domain.event import Happening
 from mainspring.domain.metric import Figures, Point, SeriesWanted
 from mainspring.domain.plan import Plan
+from mainspring.domain.record import Record, RecordFilter
 from mainspring.domain.topic import Message, Subscription, Topic
 from mainspring.domain.webhook import Delivery, DeliveryPage, Webhook, WebhookChange, WebhookWanted
 
@@ -120,6 +121,10 @@ class OperatingClient(Client, Protocol):
 
     def unsubscribe(self, name: str) -> Subscription:
         """Make nothing of further messages. Raises UnknownSubscription."""
+        ...
+
+    def records(self, wanted: RecordFilter) -> list[Record]:
+        """What servers and workers said of themselves, oldest first. Raises InvalidInput."""
         ...
 
     def webhooks(self) -> list[Webhook]:

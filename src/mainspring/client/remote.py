@@ -15,6 +15,7 @@ from mainspring.chance import SystemChance
 from mainspring.client import unwire
 from mainspring.client.http import PATIENCE, Rest
 from mainspring.client.operating import OperatingClient
+from mainspring.client.record_wire import record_of
 from mainspring.client.remote_webhooks import WebhookVerbs
 from mainspring.clock import MILLISECOND, Duration, SystemClock, duration_text, instant_text
 from mainspring.domain.access import Change, ChangeFilter, Role, Token, User, UserChange
@@ -27,6 +28,7 @@ from mainspring.domain.job import ATOMIC, Job, JobFilter, JobPage, JobRequest, R
 from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue, QueueChange
 from mainspring.domain.reason import Explanation
+from mainspring.domain.record import Record, RecordFilter
 from mainspring.domain.task import Task
 from mainspring.domain.topic import Message, Subscription, SubscriptionWanted, Topic
 from mainspring.domain.worker import Worker
@@ -252,6 +254,12 @@ class HttpClient(WebhookVerbs):
     def unsubscribe(self, name: str) -> Subscription:
         """Make nothing of further messages."""
         return unwire.subscription_of(self._rest.change("DELETE", f"/subscriptions/{_part(name)}"))
+
+    def records(self, wanted: RecordFilter) -> list[Record]:
+        """What servers and workers said of themselves."""
+        query = {name: getattr(wanted, name) for name in ("level", "process", "job", "run", "worker", "limit")}
+        times = {name: instant_text(at) for name in ("since", "until") if (at := getattr(wanted, name)) is not None}
+        return [record_of(one) for one in self._rest.items("/logs", **query, **times, cursor=wanted.after)]
 
     # --- news -----------------------------------------------------------------------------------------------------
 

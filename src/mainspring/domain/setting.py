@@ -125,6 +125,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_cancelled: Duration = Duration(30 * DAY)
     keep_ticks: Duration = Duration(90 * DAY)
     keep_deliveries: Duration = Duration(7 * DAY)
+    keep_records: Duration = Duration(7 * DAY)
     webhook_networks: tuple[str, ...] = ()
     request_rate: int = 0
     log_format: str = "json"
@@ -319,6 +320,17 @@ SETTINGS: tuple[Setting, ...] = (
         Duration(7 * DAY),
         "How long deliveries of webhooks are kept after their end.",
         "--keep-deliveries",
+        _SERVERS,
+        least=MINUTE,
+        most=36_500 * DAY,
+        restart_only=False,
+    ),
+    Setting(
+        "keep_records",
+        Kind.LENGTH,
+        Duration(7 * DAY),
+        "How long the log of servers and workers is kept in the store.",
+        "--keep-records",
         _SERVERS,
         least=MINUTE,
         most=36_500 * DAY,

@@ -36,6 +36,7 @@ from mainspring.engine.drive import Drive
 from mainspring.engine.fire import Fire
 from mainspring.engine.lookout import Lookout, Watched
 from mainspring.engine.notify import Forms, Notify
+from mainspring.engine.record import Recorder, recording
 from mainspring.engine.retention import Retention, keep_of
 from mainspring.engine.rollup import RollUp
 from mainspring.engine.sweep import Sweep
@@ -60,6 +61,7 @@ from mainspring.server.routes.front import front_page
 from mainspring.server.routes.health import HealthRoutes
 from mainspring.server.routes.jobs import JobRoutes
 from mainspring.server.routes.metrics import MetricRoutes
+from mainspring.server.routes.records import RecordRoutes
 from mainspring.server.routes.runs import RunRoutes
 from mainspring.server.routes.schedules import ScheduleRoutes
 from mainspring.server.routes.topics import TopicRoutes
@@ -119,6 +121,7 @@ def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive
     retention = Retention(store, store.clock, keep_of(settings))
     returned = threading.Event()
     notify = _notify(store, settings, returned, stack)
+    recorder = stack.enter_context(recording(Recorder(store, store.clock, "server", keep=settings.keep_records)))
 
     filed = FileSchedules(
         lambda stated: declared_schedules.declare(store, stated), logging.getLogger("mainspring.server").warning
@@ -130,6 +133,7 @@ def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive
         fire.adopt(now.keep_ticks)
         retention.adopt(keep_of(now))
         notify.adopt(now.keep_deliveries)
+        recorder.adopt(now.keep_records)
         lookout.adopt(now.poll)
         pace.adopt(now.request_rate)
 
@@ -143,7 +147,7 @@ def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive
     }
     bells = {name: threading.Event() for name in watched} | {"webhooks": returned}
     lookout = Lookout(store, [(turn, bells[name].set) for name, turn in watched.items()], settings.poll)
-    turns: dict[str, Turn] = {"look-out": lookout, "retention": retention, **watched}
+    turns: dict[str, Turn] = {"look-out": lookout, "retention": retention, "log": recorder, **watched}
     return [_driven(name, turn, store.clock, bells.get(name, threading.Event()), stack) for name, turn in turns.items()]
 
 
@@ -195,6 +199,7 @@ def routes(  # noqa: PLR0913 - what routes need, each once
         *EventRoutes(client, clock or SystemClock()).entries(),
         *TopicRoutes(client).entries(),
         *WebhookRoutes(client).entries(),
+        *RecordRoutes(client).entries(),
         *MetricRoutes(client, health, disk).entries(),
         *UserRoutes(client, admission, secure=secure).entries(),
         *HealthRoutes(health).entries(),

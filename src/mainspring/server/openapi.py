@@ -15,6 +15,7 @@ from mainspring.server.exchange import MUST_HAVE_BODY, TAKES_BODY, Access, Entry
 from mainspring.server.operation import HTML, JSON, PLAIN, STREAM, Page, Schema
 from mainspring.server.problems import PROBLEM
 from mainspring.server.schemas import access, catalog, config, general, jobs, metrics, runs, schedules, topics, webhooks
+from mainspring.server.schemas import records as record_schemas
 from mainspring.server.schemas.query import HEADERS, PATH, QUERY
 from mainspring.server.schemas.values import named
 
@@ -31,6 +32,7 @@ SCHEMAS: dict[str, Schema] = {
     **metrics.SCHEMAS,
     **topics.SCHEMAS,
     **webhooks.SCHEMAS,
+    **record_schemas.SCHEMAS,
 }
 """Every schema that an operation may name."""
 

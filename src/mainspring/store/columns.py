@@ -62,6 +62,7 @@ _WEBHOOK = (
     *("reason", "delivered", "failed", "pending", "reached", "trouble"),
 )
 _DELIVERY = ("id", "name", "seq", "kind", "state", "made", "due", "ended", "log", "answer")
+_RECORD = (*("seq", "at", "process", "pid", "level", "source", "message", "job", "attempt", "run", "worker", "trace"),)
 _NAMED = ("name", "version", "hash", "header", "nodes", "changed")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -203,6 +204,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "queue/used": ("name", "most", "running"),
     "reader/advance": ("cursor",),
     "reader/one": ("cursor",),
+    "record/after": _RECORD,
+    "record/forget": ("seq",),
+    "record/newest": _RECORD,
+    "record/take": ("next",),
     "retention/forget_jobs": ("id",),
     "retention/begin_version": ("id",),
     "retention/idle_version": ("id",),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import selectors
 import socket
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -33,6 +32,8 @@ from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.frames import Channel
 from mainspring.worker.heeding import Heeding
 from mainspring.worker.options import WorkerOptions
+from mainspring.worker.recording import Diary, diary, tell_death
+from mainspring.worker.recording import say as say_aloud
 from mainspring.worker.requests import RequestDesk
 from mainspring.worker.roster import Roster
 from mainspring.worker.runners import RunnerProcess, RunnerSpec
@@ -59,8 +60,9 @@ def run(
     store = Store.open(options.database, inline=True)
     try:
         store.settle_in()
-        coordinator = Coordinator(options, store, say or _say, live)
-        status = coordinator.run()
+        with diary(store) as kept:
+            coordinator = Coordinator(options, store, say or say_aloud, kept, live)
+            status = coordinator.run()
         if coordinator.drained_by is not None and leave is not None:
             leave(f"was drained, as {coordinator.drained_by} asked")
         return status
@@ -68,21 +70,17 @@ def run(
         store.close()
 
 
-def _say(text: str) -> None:
-    sys.stderr.write(f"mainspring worker: {text}\n")
-    sys.stderr.flush()
-
-
 class Coordinator:
     """One worker process. ``drained_by``: who has drained it from outside."""
 
     def __init__(
-        self, options: WorkerOptions, store: Store, say: Callable[[str], None], live: Live | None = None
+        self, options: WorkerOptions, store: Store, say: Callable[[str], None], kept: Diary, live: Live | None
     ) -> None:
         self._options = options
         self._configured = Heeding(options, live, store.clock, lambda: store.read(settings.stated), self._resize)
         self._store = store
         self._say = say
+        self._diary = kept
         self._clock = store.clock
         self._chance = SystemChance()
         self._incarnation = self._chance.incarnation()
@@ -141,6 +139,7 @@ class Coordinator:
             self._desk.give(self._put)
         self._flush()
         self._admit()
+        self._diary.write()
         if self._dispatch is None:
             self._waiting_for_turn = min([SECOND, *self._until_starts()])
             return self._signals > 0
@@ -373,6 +372,7 @@ class Coordinator:
         if self._signals:
             dispatch.drain()
         self._store.news_bell.ring()
+        self._diary.registered(worker)
         self._say(
             f"{name} (worker {worker}) runs {_counted(len(declared.tasks), 'task')} of "
             f"{declared.app} in {_counted(options.slots, 'slot')}"
@@ -407,6 +407,7 @@ class Coordinator:
         if self._dispatch is None and runner not in [one for one, _ in self._greeted]:
             raise AppNotLoadable(f"The runner ended before it said hello: {death.failure.message}")
         if self._dispatch is not None:
+            tell_death(runner.number, death.failure.message, self._dispatch.held.values())
             self._dispatch.remove_runner(runner.number, death.failure, lost=death.killed == "deadline")
         self._desk.forget(runner.number)
 

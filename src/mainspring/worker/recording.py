@@ -1,0 +1,56 @@
+"""What a worker says of itself: to standard error, and to the store, which the coordinator's own thread writes to."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from mainspring.clock import Duration
+from mainspring.engine.held import Held
+from mainspring.engine.record import Recorder, recording
+from mainspring.store import Store
+
+_LOG = logging.getLogger("mainspring.worker")
+_MOST = 20
+"""Jobs that one death tells of."""
+
+
+class Diary:
+    """The recorder of a worker, turned as often as it wants to be, and no more often."""
+
+    def __init__(self, recorder: Recorder, store: Store) -> None:
+        self._recorder = recorder
+        self._clock = store.clock
+        self._at = Duration(0)
+
+    def write(self) -> None:
+        """Keep what was said since the last time, if it is time to."""
+        now = self._clock.monotonic()
+        if now >= self._at:
+            self._at = Duration(now + self._recorder.turn())
+
+    def registered(self, worker: int) -> None:
+        """All that is said from now on is said by this worker."""
+        self._recorder.always = {"worker": worker}
+
+
+@contextmanager
+def diary(store: Store) -> Iterator[Diary]:
+    """Keep what this worker says until it ends."""
+    with recording(Recorder(store, store.clock, "worker")) as recorder:
+        yield Diary(recorder, store)
+
+
+def tell_death(runner: int, why: str, held: Iterable[Held]) -> None:
+    """A runner has died: one line for each job that was in it."""
+    for one in sorted((each for each in held if each.runner == runner), key=lambda each: each.job)[:_MOST]:
+        about = {"job": one.job, "attempt": one.attempt} | ({} if one.link is None else {"run": one.link.run})
+        _LOG.warning("job %d was in runner %d: %s", one.job, runner, why, extra=about)
+
+
+def say(text: str) -> None:
+    """To standard error, for a worker that nobody has given a log."""
+    sys.stderr.write(f"mainspring worker: {text}\n")
+    sys.stderr.flush()

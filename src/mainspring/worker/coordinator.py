@@ -23,6 +23,7 @@ from mainspring.domain.worker import WorkerState
 from mainspring.engine.declaring import bring_large, report
 from mainspring.engine.dispatch import STARTS_FIRST, Dispatch
 from mainspring.engine.held import Outbox
+from mainspring.engine.record import Recorder
 from mainspring.errors import STORE_AWAY, AppNotLoadable, MainspringError, ProtocolViolation, StoreError, StoreMoved
 from mainspring.faults import InjectedFault
 from mainspring.store import BINARY, Store, Transaction, settings, workers
@@ -60,7 +61,7 @@ def run(
     store = Store.open(options.database, inline=True)
     try:
         store.settle_in()
-        with diary(store) as kept:
+        with diary(Recorder(store, store.clock, "worker"), store.clock) as kept:
             coordinator = Coordinator(options, store, say or say_aloud, kept, live)
             status = coordinator.run()
         if coordinator.drained_by is not None and leave is not None:

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from mainspring.clock import Duration
+from mainspring.clock import Clock, Duration
 from mainspring.engine.held import Held
 from mainspring.engine.record import Recorder, recording
-from mainspring.store import Store
 
 _LOG = logging.getLogger("mainspring.worker")
 _MOST = 20
@@ -20,9 +19,9 @@ _MOST = 20
 class Diary:
     """The recorder of a worker, turned as often as it wants to be, and no more often."""
 
-    def __init__(self, recorder: Recorder, store: Store) -> None:
+    def __init__(self, recorder: Recorder, clock: Clock) -> None:
         self._recorder = recorder
-        self._clock = store.clock
+        self._clock = clock
         self._at = Duration(0)
 
     def write(self) -> None:
@@ -37,10 +36,10 @@ class Diary:
 
 
 @contextmanager
-def diary(store: Store) -> Iterator[Diary]:
+def diary(recorder: Recorder, clock: Clock) -> Iterator[Diary]:
     """Keep what this worker says until it ends."""
-    with recording(Recorder(store, store.clock, "worker")) as recorder:
-        yield Diary(recorder, store)
+    with recording(recorder):
+        yield Diary(recorder, clock)
 
 
 def tell_death(runner: int, why: str, held: Iterable[Held]) -> None:

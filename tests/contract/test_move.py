@@ -13,13 +13,15 @@ import pytest
 from mainspring import faults
 from mainspring.client.database import export_events, export_jobs
 from mainspring.clock import DAY, MILLISECOND, SECOND, Duration, SystemClock
-from mainspring.control import read
+from mainspring.control import read, records
 from mainspring.control.catalog import declare
 from mainspring.domain.job import JobRequest
 from mainspring.domain.joins import RunState
 from mainspring.domain.logline import LogChunk
+from mainspring.domain.record import Entry, RecordFilter
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.worker import WorkerState
+from mainspring.engine.record import Recorder
 from mainspring.errors import MoveRefused, StoreCorrupt, StoreMoved
 from mainspring.faults import FaultPoint, InjectedFault
 from mainspring.store import Store, workers
@@ -90,6 +92,12 @@ def lived(story: Story, *, bulk: int = 0) -> None:
     goodbye(story)
 
 
+def say(story: Story, message: str) -> None:
+    recorder = Recorder(story.store, story.clock, "server")
+    recorder.take(Entry(story.clock.now(), "server", 1, 20, "test", message))
+    recorder.turn()
+
+
 def goodbye(story: Story) -> None:
     story.store.write(lambda tx: workers.beat(tx, story.worker, WorkerState.STOPPED, Duration(0)))
 
@@ -144,6 +152,7 @@ def test_life_goes_on_at_the_target_with_new_numbers(story: Story, bench: Bench,
     begun.errands()
     begun.end("n0")
     lived(story)
+    say(story, "said before")
     there = ends.empty(engine)
     last_job = story.store.read(lambda tx: tx.rows("audit/jobs"))[-1][0]
     cursor = read.last_event(story.store)
@@ -165,6 +174,8 @@ def test_life_goes_on_at_the_target_with_new_numbers(story: Story, bench: Bench,
         assert {one.name for one in check(store) if one.level is Level.FAULT} == set()
         goes_on.end(name)
     assert goes_on.run(run).state is RunState.SUCCEEDED
+    say(new, "said behind it")
+    assert [one.entry.message for one in records.found(store, RecordFilter())] == ["said before", "said behind it"]
     assert {one.name for one in check(store) if one.level is Level.FAULT} == set()
     store.close()
 

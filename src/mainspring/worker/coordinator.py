@@ -140,7 +140,6 @@ class Coordinator:
             self._desk.give(self._put)
         self._flush()
         self._admit()
-        self._diary.write()
         if self._dispatch is None:
             self._waiting_for_turn = min([SECOND, *self._until_starts()])
             return self._signals > 0
@@ -166,6 +165,7 @@ class Coordinator:
             self._store.debt.paid()  # their claims are on the disk, and what was committed before them
         self._desk.give(self._put)
         self._carry_out(out)
+        self._diary.write()  # behind the frames, and not while the store takes nothing
         soon = [STARTS_FIRST] if self._untold else []
         waits = [out.wait, self._desk.wait, self._configured.wait, *soon, *self._until_starts()]
         self._waiting_for_turn = min(waits)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from mainspring.clock import Clock, Duration
+from mainspring.clock import SECOND, Clock, Duration
 from mainspring.engine.held import Held
 from mainspring.engine.record import Recorder, recording
 
@@ -25,10 +25,12 @@ class Diary:
         self._at = Duration(0)
 
     def write(self) -> None:
-        """Keep what was said since the last time, if it is time to."""
+        """Keep what was said since the last time, if it is time to. Whatever goes wrong is no fault of the worker."""
         now = self._clock.monotonic()
         if now >= self._at:
-            self._at = Duration(now + self._recorder.turn())
+            self._at = Duration(now + SECOND)
+            with suppress(Exception):  # the batch is gone; standard error has it
+                self._at = Duration(now + self._recorder.turn())
 
     def registered(self, worker: int) -> None:
         """All that is said from now on is said by this worker."""

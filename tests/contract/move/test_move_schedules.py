@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mainspring.client.database import export_ticks
-from mainspring.clock import DAY, MINUTE, Duration, Instant, SystemClock
+from mainspring.clock import MINUTE, Duration, Instant
 from mainspring.control import schedules
 from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.timetable import Outcome, Schedule
@@ -17,30 +15,12 @@ from mainspring.engine.fire import Fire
 from mainspring.store import Store
 from mainspring.store.audit import misfits
 from mainspring.store.relocate import move
-from tests import postgres
-from tests.contract.engines import Bench, PostgresBench, SqliteBench
+from tests.contract.engines import Bench
+from tests.contract.move.ends import Ends, goodbye, quiet, url_of
 from tests.contract.stories import Story
-from tests.contract.test_move import Ends, goodbye, quiet, url_of
 from tests.contract.test_schedules import after, put, turn
 
 Whole = tuple[list[Schedule], list[dict[str, Any]], list[Any]]
-
-
-@pytest.fixture
-def ends(tmp_path: Path, postgres_server: postgres.Server) -> Ends:
-    return Ends(tmp_path, postgres_server)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    made: Bench
-    if request.param == "sqlite":
-        made = SqliteBench(tmp_path)
-    else:
-        made = PostgresBench(tmp_path, request.getfixturevalue("postgres_databases"))
-    made.clock.jump(SystemClock().now() - made.clock.now() - DAY)
-    yield made
-    made.close()
 
 
 def whole(url: str) -> Whole:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,51 +27,10 @@ from mainspring.store import Store, workers
 from mainspring.store.check import Level, check
 from mainspring.store.relocate import abandon, move, standing
 from mainspring.store.shelf import NOT_MOVED
-from tests import postgres
-from tests.contract.engines import Bench, PostgresBench, SqliteBench, asked
+from tests.contract.engines import Bench, SqliteBench, asked
+from tests.contract.move.ends import Ends, goodbye, quiet, url_of
 from tests.contract.run_stories import Runs, node
 from tests.contract.stories import SHOP, Story, app_of, task
-
-
-class Ends:
-    """Where a move goes from, and addresses to move to."""
-
-    def __init__(self, place: Path, server: postgres.Server) -> None:
-        self._place = place
-        self._server = server
-        self._made = 0
-
-    def empty(self, engine: str) -> str:
-        """The address of a new database."""
-        self._made += 1
-        if engine == "sqlite":
-            return f"sqlite:///{self._place}/to{self._made}.db"
-        return postgres.new_database(self._server, f"m{postgres.unique()}")
-
-
-@pytest.fixture
-def ends(tmp_path: Path, postgres_server: postgres.Server) -> Ends:
-    return Ends(tmp_path, postgres_server)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    made: Bench
-    if request.param == "sqlite":
-        made = SqliteBench(tmp_path)
-    else:
-        made = PostgresBench(tmp_path, request.getfixturevalue("postgres_databases"))
-    made.clock.jump(SystemClock().now() - made.clock.now() - DAY)
-    yield made
-    made.close()
-
-
-def url_of(bench: Bench) -> str:
-    return str(bench.url)
-
-
-def quiet(table: str, rows: int, total: int) -> None:
-    """Nobody watches."""
 
 
 def lived(story: Story, *, bulk: int = 0) -> None:
@@ -96,10 +54,6 @@ def say(story: Story, message: str) -> None:
     recorder = Recorder(story.store, story.clock, "server")
     recorder.take(Entry(story.clock.now(), "server", 1, 20, "test", message))
     recorder.turn()
-
-
-def goodbye(story: Story) -> None:
-    story.store.write(lambda tx: workers.beat(tx, story.worker, WorkerState.STOPPED, Duration(0)))
 
 
 def exported(url: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

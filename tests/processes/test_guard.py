@@ -19,7 +19,7 @@ from mainspring.process import descendants
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.runners import GUARD, RunnerProcess, RunnerSpec
 from tests.patience import slowness
-from tests.processes.runners.driver import driving, eventually, spin_up
+from tests.processes.runners.driver import driving, eventually, let_go, spin_up
 from tests.processes.runners.looking import alive, open_files, resident, variables_of
 
 HIDING = "(setsid sh -c 'exec sleep 1000' </dev/null &) ; (env -i setsid sh -c 'exec sleep 1000' &)"
@@ -48,7 +48,7 @@ def under(guard: int, count: int) -> list[int]:
 
 def ended(process: RunnerProcess, *, within: float = 5.0) -> RunnerDeath:
     death = eventually(process.poll_death, within=within, what="the death")
-    process.close()
+    let_go(process)
     return death
 
 

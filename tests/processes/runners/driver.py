@@ -39,7 +39,7 @@ from mainspring.domain.logline import LOG_LIMIT, LogChunk
 from mainspring.domain.states import Outcome
 from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.runners import RunnerProcess, RunnerSpec
-from tests.patience import Limit
+from tests.patience import Limit, ended
 
 APPS = Path(__file__).parent / "apps"
 SOURCE = Path(__file__).parents[3] / "src"
@@ -200,7 +200,13 @@ class Driver:
         if self.process.poll_death() is None:
             self.process.kill()
             self.death()
-        self.process.close()
+        let_go(self.process)
+
+
+def let_go(process: RunnerProcess) -> None:
+    """Close one that is dead, and wait until its guard has gone too: a coordinator sees to that with its next one."""
+    process.close()
+    ended(process._guard, 10)
 
 
 def python_runner(target: str) -> tuple[str, ...]:

@@ -12,16 +12,20 @@ import pytest
 
 import mainspring
 from tests import pooler as poolers
-from tests import postgres
+from tests import postgres, sitter
 
 # A shell that starts us in the background has us ignore Ctrl-C, and every process that a test starts inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile the package once: where the environment keeps no bytecode, each process of a test would do so again."""
+    """Once for all workers: compile the package, and see to it that nothing of the run outlives it.
+
+    Where the environment keeps no bytecode, each process of a test would compile the package again.
+    """
     if not hasattr(session.config, "workerinput"):
         compileall.compile_dir(Path(mainspring.__file__).parent, quiet=2)
+        session.config.add_cleanup(sitter.begin())
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -56,9 +60,11 @@ def postgres_server(request: pytest.FixtureRequest) -> Iterator[postgres.Server]
 
 
 @pytest.fixture(scope="session")
-def postgres_databases(postgres_server: postgres.Server) -> postgres.Databases:
+def postgres_databases(postgres_server: postgres.Server) -> Iterator[postgres.Databases]:
     """Databases on it, for one test after the other."""
-    return postgres.Databases(postgres_server)
+    databases = postgres.Databases(postgres_server)
+    yield databases
+    databases.close()
 
 
 @pytest.fixture

@@ -296,7 +296,7 @@ class PostgresBench(Bench):
     def close(self) -> None:
         super().close()
         if self._reshaped:  # emptied, it would still not be what others expect
-            postgres.drop_database(self.server, self.database)
+            self._databases.drop(self.database)
         else:
             self._databases.give_back(self.database, self.settings)
 

@@ -119,6 +119,7 @@ class PostgresGround(Ground):
 
     def __init__(self, folder: Path, databases: postgres.Databases) -> None:
         super().__init__(folder)
+        self._databases = databases
         self._bench = PostgresBench(folder, databases)
         self._copies: list[str] = []
 
@@ -128,6 +129,7 @@ class PostgresGround(Ground):
     def begin(self, tell: Tell) -> None:
         tell(Story(self._bench))
         self._bench.close_stores()
+        self._databases.let_go(self._bench.database)
 
     def copy(self, name: str) -> str:
         server = self._bench.server

@@ -34,7 +34,7 @@ class OwnPostgresBench(PostgresBench):
 
     def close(self) -> None:
         self.close_stores()
-        postgres.drop_database(self.server, self.database)
+        self._databases.drop(self.database)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -131,7 +131,7 @@ PACKAGE_BANS = [
     ),
     *(
         Ban(
-            name, "use mainspring.client", {"client/http.py": "the client over REST", "server/courier.py": "deliveries"}
+            name, "use mainspring.client", {"client/http.py": "the client over REST", "server/posting.py": "deliveries"}
         )
         for name in ("httpx2", "httpx", "requests", "urllib.request", "http.client")
     ),

@@ -10,24 +10,21 @@ from __future__ import annotations
 import asyncio
 import queue
 import socket
-import ssl
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-
-import httpx2
+from typing import TYPE_CHECKING
 
 from mainspring.clock import Clock, Duration, seconds
 from mainspring.domain.outward import Address, Destination, Network, address_of, destination, permit
-from mainspring.domain.webhook import LONGEST_ANSWER, PATIENCE, Parcel, Sent, signed
+from mainspring.domain.webhook import PATIENCE, Parcel, Sent
 from mainspring.errors import DestinationRefused
 
-_CONNECT = 5.0
+if TYPE_CHECKING:  # it is loaded when there is a first delivery
+    from mainspring.server.posting import Poster
+
 _MOST_ADDRESSES = 2
 """Of a name; the second where the first does not take a connection."""
-
-_MOST_BYTES = 16_384
-"""Of an answer; the connection is closed behind them."""
 
 _LONGEST_ERROR = 300
 _PATIENCE_AT_END = 1.0
@@ -41,7 +38,7 @@ class Courier:
         self._told = told
         self._inside = tuple(inside)
         self._over: queue.SimpleQueue[Sent] = queue.SimpleQueue()
-        self._tls: ssl.SSLContext | None = None
+        self._poster: Poster | None = None
         self._loop = asyncio.new_event_loop()
         self._under_way: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._run, name="mainspring-courier")
@@ -87,18 +84,20 @@ class Courier:
         task.add_done_callback(self._under_way.discard)
 
     async def _try(self, parcel: Parcel) -> None:
+        from mainspring.server.posting import FAILURES
+
         at, began = self._clock.now(), self._clock.monotonic()
         status, answer, error = None, "", ""
         try:
             async with asyncio.timeout(seconds(PATIENCE)):
                 status, answer = await self._post(parcel)
-            if not httpx2.codes.is_success(status):
+            if status // 100 != 2:
                 error = f"the receiver answered {status}"
         except TimeoutError:
             error = f"no answer within {seconds(PATIENCE):g} s"
         except DestinationRefused as refusal:
             error = refusal.message
-        except (OSError, httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as failure:
+        except FAILURES as failure:
             error = f"{type(failure).__name__}: {failure}"
         except Exception as fault:  # noqa: BLE001 - whatever it is, it is this try's alone, and its log has it
             error = f"fault of the courier: {type(fault).__name__}: {fault}"
@@ -108,46 +107,16 @@ class Courier:
         self._told()
 
     async def _post(self, parcel: Parcel) -> tuple[int, str]:
-        """Status and beginning of the answer. Raises DestinationRefused, OSError and httpx2's errors."""
+        """Status and beginning of the answer. Raises DestinationRefused, OSError and the errors of HTTP."""
         where = destination(parcel.url)
         addresses = await self._addresses(where)
         for address in addresses:
             permit(where, address, self._inside)
-        last: httpx2.TransportError | None = None
-        for address in addresses[:_MOST_ADDRESSES]:
-            try:
-                return await self._post_to(where, address, parcel)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-                last = error
-        raise last or httpx2.ConnectError(f"{where.host} has no address")
+        if self._poster is None:
+            from mainspring.server.posting import Poster
 
-    async def _post_to(self, where: Destination, address: Address, parcel: Parcel) -> tuple[int, str]:
-        host = f"[{address}]" if address.version == 6 else str(address)
-        headers = {
-            "host": where.authority,
-            "content-type": "application/json",
-            "user-agent": "mainspring-webhooks",
-            "accept-encoding": "identity",
-            "connection": "close",
-            **signed(parcel.secrets, parcel.delivery, self._clock.now(), parcel.body),
-        }
-        timeout = httpx2.Timeout(seconds(PATIENCE), connect=_CONNECT)
-        # A client of its own, so that no connection is shared by names that lead to one address.
-        async with httpx2.AsyncClient(
-            verify=self._context(), trust_env=False, follow_redirects=False, timeout=timeout
-        ) as client:
-            request = client.build_request(
-                "POST",
-                f"{where.scheme}://{host}:{where.port}{where.target}",
-                content=parcel.body.encode(),
-                headers=headers,
-                extensions={"sni_hostname": where.host},
-            )
-            answer = await client.send(request, stream=True)
-            try:
-                return answer.status_code, await _beginning(answer)
-            finally:
-                await answer.aclose()
+            self._poster = Poster()
+        return await self._poster.post(where, addresses[:_MOST_ADDRESSES], parcel, self._clock.now())
 
     async def _addresses(self, where: Destination) -> list[Address]:
         """All addresses of the host, in the resolver's order."""
@@ -173,11 +142,6 @@ class Courier:
         threading.Thread(target=look, name="mainspring-resolver", daemon=True).start()
         return await answer
 
-    def _context(self) -> ssl.SSLContext:
-        if self._tls is None:
-            self._tls = httpx2.create_ssl_context()
-        return self._tls
-
 
 def _resolved(where: Destination) -> list[Address]:
     """All addresses of a name, in the resolver's order. Raises OSError, DestinationRefused."""
@@ -188,13 +152,3 @@ def _resolved(where: Destination) -> list[Address]:
             raise DestinationRefused(f"{where.host} leads to {place[0]}, which is not a public address.")
         found[address] = None
     return list(found)
-
-
-async def _beginning(answer: httpx2.Response) -> str:
-    """As much of an answer as is kept."""
-    found = b""
-    async for some in answer.aiter_raw():
-        found += some
-        if len(found) >= _MOST_BYTES:
-            break
-    return found[:_MOST_BYTES].decode(errors="replace").replace("\0", "")[:LONGEST_ANSWER]

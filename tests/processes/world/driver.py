@@ -32,6 +32,7 @@ from mainspring.domain.worker import Worker, WorkerState
 from mainspring.process import carriers
 from mainspring.sdk.connection import use_client
 from mainspring.sdk.task import RegisteredTask
+from tests import blank
 from tests.patience import Limit, ended
 from tests.processes.world.apps import ledgers
 
@@ -229,6 +230,8 @@ class World:
     def client(self) -> DirectClient:
         """A client of this test's process."""
         if self._client is None:
+            if not self.processes and self.url == f"sqlite:///{self.database}":
+                blank.lay(self.database)
             self._client = connect(self.url)
         return self._client
 

@@ -30,9 +30,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One and a half for each core, as many tests wait for what other processes do, or for a moment to come."""
-    cores = os.cpu_count() or 1
-    return cores + (cores + 1) // 2
+    """Two for each core, as many tests wait for what other processes do, or for a moment to come."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

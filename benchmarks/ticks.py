@@ -15,6 +15,7 @@ from mainspring.domain.plan import Plan, ready_text
 from mainspring.domain.task import Catalog, Executor, Task
 from mainspring.domain.timetable import Origin
 from mainspring.engine.fire import Fire
+from mainspring.process import collect_less
 from mainspring.store import Store, Transaction
 from mainspring.transitions.said import said
 
@@ -51,6 +52,7 @@ def _late(url: str, count: int) -> list[float]:
         for start in range(0, count, 500):
             store.write(lambda tx, start=start: _make(tx, due, range(start, min(count, start + 500))))  # type: ignore[misc]
         ready_text.cache_clear()  # as in a server that has just started
+        collect_less()
         fire = Fire(store, store.clock)
         late: list[float] = []
         before = 0

@@ -167,6 +167,13 @@ class Recorder:
         self._called.add(name)
         return self._tx.many(name, values)
 
+    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
+        found = statement(name, self._dialect)
+        assert not found.answers, f"{name}: what it answers would be thrown away"
+        assert all(len(one) == len(found.parameters) for one in batch), name
+        self._called.add(name)
+        return self._tx.changed(name, batch)
+
     def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
         return [
             self.rows(name, **values) if isinstance(values, dict) else self.many(name, values) for name, values in asked
@@ -423,6 +430,7 @@ def lives_with_schedules(story: Story) -> None:
     control_catalog.declare(store, Catalog("shop", "x", SHOP.tasks, schedules=(DeclaredSchedule("code", plan),)))
     schedules.listed(store)
     store.read(lambda tx: ticks.all_ticks(tx, (made.id, Instant(0), ""), 5))
+    store.write(lambda tx: ticks.insert_new(tx, []))
     store.write(lambda tx: ticks.forget(tx, Instant(tx.now), 5))
     store.read(lambda tx: kept.coming(tx, (Instant(0), made.id), Instant(tx.now), 5))
 

@@ -14,6 +14,7 @@ from mainspring.config.layers import Loaded, environment
 from mainspring.config.live import Live
 from mainspring.domain.setting import Settings
 from mainspring.errors import InvalidSetting
+from mainspring.process import collect_less
 
 
 def run(role: str, loaded: Loaded, leave: Callable[[str], object] | None = None) -> int:
@@ -29,6 +30,7 @@ def serve(live: Live) -> int:
     from mainspring.server.app import run as run_server
 
     refuse_memory(live.settings.database_url)
+    collect_less()
     return run_server(live, say=logging.getLogger("mainspring.server").info)
 
 
@@ -39,6 +41,7 @@ def work(live: Live, leave: Callable[[str], object] | None = None) -> int:
     from mainspring.worker.options import WorkerOptions
 
     refuse_memory(settings.database_url)
+    collect_less()
     options = WorkerOptions(
         app=required_app(settings),
         database=settings.database_url,

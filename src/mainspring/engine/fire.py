@@ -20,6 +20,7 @@ from mainspring.domain.sight import Sight
 from mainspring.domain.timetable import REGULAR, Outcome, ScheduleId
 from mainspring.engine.backfilling import fill, origin_of
 from mainspring.engine.deciding import Deciding, Seen
+from mainspring.engine.foresight import Foresight
 from mainspring.engine.lookout import before
 from mainspring.errors import MainspringError
 from mainspring.faults import FaultPoint
@@ -37,8 +38,8 @@ from mainspring.transitions.ticking import Known, known_or_why, prepared_of
 BATCH = 1_000
 """Schedules in one transaction: about 40 ms of SQLite's lock."""
 
-AHEAD = Duration(SECOND)
-"""What comes within this time, behind the next look, is read and checked before it is due."""
+AHEAD = Duration(1_500 * MILLISECOND)
+"""What comes within this time, behind the next look, is read and decided before it is due."""
 
 KEPT = Duration(90 * DAY)
 """How long the record of a tick is kept."""
@@ -80,6 +81,8 @@ class Fire:
         self._tidy_at = Duration(clock.monotonic() + TIDY_EVERY)
         self._prepared: dict[tuple[str, str | None, Instant, Known], Prepared | PreparedRun | str] = {}
         self._foreseen = Instant(0), ScheduleId(0)
+        self._foresight = Foresight()
+        self._stale = False
         self._until: Instant | None = None
         self._latest: Instant | None = None  # None: the clock may have gone back since
 
@@ -108,14 +111,16 @@ class Fire:
         decided = [one for one in found if one is not None]
         if not decided:
             return self._foresee(look.soonest, now) or self._tidy(now) or self._rest(look.soonest, now)
+        apart, self._stale = self._stale, False
         try:
             made = self._store.write(
-                lambda tx: fire(tx, decided, self._actor),
+                lambda tx: fire(tx, decided, self._actor, apart=apart),
                 before=FaultPoint.FIRE_BEFORE_COMMIT,
                 after=FaultPoint.FIRE_AFTER_COMMIT,
                 rings=self._store.work_bell,
             )
         except Stale:
+            self._stale = True
             return MILLISECOND
         self.made += made
         if made:
@@ -164,8 +169,8 @@ class Fire:
         ]
 
     def _foresee(self, soonest: Instant | None, now: Instant) -> Duration | None:
-        """Read and check one batch of what comes soon, so that it is known by then; None when there is nothing new."""
-        until = Instant(now + AHEAD)
+        """Read and decide one batch of what comes soon, before its time; None when there is nothing new."""
+        until = Instant(max(now, self._until or now + self._poll) + AHEAD)
         if self._foreseen[0] > until:  # the clock has gone back
             self._foreseen = now, ScheduleId(0)
         if soonest is None or soonest > until or (soonest, LARGEST) <= self._foreseen:
@@ -180,7 +185,7 @@ class Fire:
         seen = self._store.read(look)
         for kept, ready in seen.found:
             if ready is not None:
-                self._prepare(kept, ready, seen)
+                self._foresee_one(kept, ready, seen)
         if not seen.full:
             self._foreseen = until, ScheduleId(LARGEST)
             return None
@@ -188,18 +193,38 @@ class Fire:
         self._foreseen = last.at or until, last.id
         return MILLISECOND
 
+    def _foresee_one(self, kept: Kept, ready: Ready, look: _Look) -> None:
+        """Decide what comes, as if it were time. What may go otherwise by then is left until then."""
+        known = look.known[ready.plan.task, ready.plan.workflow]
+        ahead = kept.last is not None and kept.nominal is not None and kept.last > kept.nominal
+        if kept.at is None or ahead or ready.plan.limit is not None or isinstance(known, MainspringError):
+            return
+        decided = self._decided(Seen(kept, ready, (), ()), look, NOTHING, kept.at)
+        if decided is not None:
+            self._foresight.note(kept, known, decided)
+
     # --- deciding ---------------------------------------------------------------------------------------------
 
     def _decide(self, kept: Kept, ready: Ready | None, look: _Look, now: Instant) -> Decided | None:
         if ready is None:
             return self._spoiled(kept, now)
-        flights = [one for one in look.flights.get(kept.id, ()) if not one.origin.startswith("backfill")]
-        seen = Seen(kept, ready, flights, look.waits.get(kept.id, ()))
+        flights: Sequence[Flight] = look.flights.get(kept.id, ())
+        waits = look.waits.get(kept.id, ())
+        known = look.known[ready.plan.task, ready.plan.workflow]
+        if not (flights or waits or isinstance(known, MainspringError)):
+            foreseen = self._foresight.take(kept, known, now)
+            if foreseen is not None:
+                return foreseen
+        flights = [one for one in flights if not one.origin.startswith("backfill")]
+        return self._decided(Seen(kept, ready, flights, waits), look, look.recorded.get(kept.id, NOTHING), now)
+
+    def _decided(self, seen: Seen, look: _Look, recorded: Recorded, now: Instant) -> Decided | None:
+        kept, ready = seen.kept, seen.ready
         deciding = Deciding(seen, self._prepare(kept, ready, look), now, self._actor)
         deciding.release()
         nominal, at = kept.nominal, kept.at
         if nominal is not None and at is not None and at <= now:
-            spans, following = due(ready, nominal, now, recorded=look.recorded.get(kept.id, NOTHING))
+            spans, following = due(ready, nominal, now, recorded=recorded)
             deciding.take(spans)
             nominal = None if deciding.spent else following
             at = done_at(ready, nominal, self._store.chance)

@@ -51,6 +51,10 @@ class Guest:
             name, dict(zip(statement(name, "postgres").parameters, map(array, columns), strict=True))
         )
 
+    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
+        """Not every driver says so, and nothing that a guest may do asks for it."""
+        raise AssertionError(f"{name}: how many rows it changed is not known")
+
     def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
         """Run statements one after the other; the rows of each."""
         return [

@@ -89,6 +89,14 @@ class PostgresTransaction:
             self._pipe.part()
         return sent
 
+    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
+        """Run a statement that answers nothing once for all tuples; how many rows that changed."""
+        if not batch:
+            return 0
+        sent = self._ask_many(name, batch)
+        self._pipe.hear()
+        return int((sent.command or "0").rpartition(" ")[2])
+
     def together(self, *wanted: Wanted) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order, for one wait; the rows of each."""
         sent = [

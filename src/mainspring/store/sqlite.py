@@ -80,6 +80,15 @@ class SqliteTransaction:
         """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
         return list(self._connection.executemany(statement(name, "sqlite").text, batch))
 
+    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
+        """Run a statement that answers nothing for each tuple; how many rows that changed.
+
+        To have each of them tell costs a temporary table, as much as the change itself.
+        """
+        before = self._connection.total_changes()
+        self._connection.executemany(statement(name, "sqlite").text, batch)
+        return self._connection.total_changes() - before
+
     def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order; the rows of each."""
         return [

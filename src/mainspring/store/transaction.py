@@ -43,6 +43,10 @@ class Transaction(Protocol):
         """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
         ...
 
+    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
+        """Run a statement that answers nothing for each tuple; how many rows that changed."""
+        ...
+
     def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order; the rows of each."""
         ...

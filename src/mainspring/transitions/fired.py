@@ -1,7 +1,7 @@
 """Firing: ticks are recorded, their jobs and runs begin, their schedules go on; in one transaction or not at all.
 
 The key of a tick is the guard: of several schedulers that decided the same one, the first records it, and the others
-change nothing of its schedule.
+change nothing of its schedule. Most often there is only one: then to count what was new tells enough.
 """
 
 from __future__ import annotations
@@ -59,28 +59,30 @@ class Decided(NamedTuple):
     filled: bool = False
 
 
-def fire(tx: Transaction, decided: Sequence[Decided], actor: str) -> int:
-    """Do what was decided, where it is still to be done; how many jobs and runs were made. Raises Stale."""
+def fire(tx: Transaction, decided: Sequence[Decided], actor: str, *, apart: bool = False) -> int:
+    """Do what was decided, where it is still to be done; how many jobs and runs were made.
+
+    ``apart``: tell what other schedulers have decided from the rest. Without it, Stale is raised where both is there;
+    it is raised as well where something else was said meanwhile.
+    """
     firings = [firing for one in decided for firing in one.firings]
     ids = jobs.new_ids(tx, len(firings)) if firings else []
     made = {firing.record.key: number for firing, number in zip(firings, ids, strict=True)}
     begun = {firing.record.key for firing in firings if isinstance(firing.what, PreparedRun)}
+    now = tx.now
 
     def numbered(record: Record) -> Record:
         key = record.key
         number = made.get(key)
-        if number is None:
-            return record
-        job, run = (None, RunId(number)) if key in begun else (number, None)
-        return Record(*record[:7], job, run, *record[9:])
+        job, run = (None, number) if key in begun else (number, None)
+        return Record(*record[:7], job, run, now, record.decided_by)  # type: ignore[arg-type]
 
-    first = ticks.insert(tx, [numbered(one.new[0]) for one in decided if one.new])
-    mine = [one for one in decided if not one.new or one.new[0].key in first]
+    mine = _guarded(tx, decided, [numbered(one.new[0]) for one in decided if one.new], apart=apart)
     rest = [numbered(record) for one in mine for record in one.new[1:]]
-    if rest and len(ticks.insert(tx, rest)) < len(rest):
+    if rest and ticks.insert(tx, rest) < len(rest):
         raise Stale
     settled = [numbered(record) for one in mine for record in one.settled]
-    if settled and len(ticks.settle(tx, settled)) < len(settled):
+    if settled and ticks.settle(tx, settled) < len(settled):
         raise Stale
     mine_to_fire = [(firing, made[firing.record.key]) for one in mine for firing in one.firings]
     _bear(tx, [one for one in mine_to_fire if isinstance(one[0].what, Prepared)], actor)
@@ -94,6 +96,17 @@ def fire(tx: Transaction, decided: Sequence[Decided], actor: str) -> int:
         if one.pause is not None and one.advance is not None:
             schedules.pause(tx, one.advance.schedule, by=actor, note=one.pause)
     return len(mine_to_fire)
+
+
+def _guarded(tx: Transaction, decided: Sequence[Decided], first: Sequence[Record], *, apart: bool) -> list[Decided]:
+    """Record the first tick of each; those of which nobody had recorded it before. Raises Stale."""
+    if apart:
+        keys = ticks.insert_new(tx, first)
+        return [one for one in decided if not one.new or one.new[0].key in keys]
+    new = ticks.insert(tx, first)
+    if 0 < new < len(first):
+        raise Stale
+    return [one for one in decided if new or not one.new]
 
 
 def _make_room(tx: Transaction, flight: Flight, actor: str) -> None:
@@ -140,7 +153,7 @@ def _go_on(tx: Transaction, mine: Sequence[Decided]) -> None:
     if ended:
         schedules.note_ends(tx, ended)
     advances = sorted((one.advance for one in mine if one.advance is not None), key=lambda one: one.schedule)
-    if advances and len(schedules.advance(tx, advances)) < len(advances):
+    if advances and schedules.advance(tx, advances) < len(advances):
         raise Stale
     for one in mine:
         if one.filling is not None:

@@ -24,8 +24,14 @@ from typing import Any, NamedTuple
 import psycopg
 
 _TEMPLATE = "mainspring_template"
-_CALM = {"autovacuum_naptime": "1h", "checkpoint_timeout": "1h", "full_page_writes": "off"}
-"""It does not look after some hundred databases of which each lives for a second, nor write a page twice."""
+_CALM = {
+    "autovacuum": "off",
+    "checkpoint_timeout": "1h",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+}
+"""It does not look after some hundred databases of which each lives for a second, nor write for any other server."""
 _NOBODY = 65534
 
 

@@ -73,6 +73,10 @@ PLANS: dict[str, tuple[str, ...]] = {
         "SEARCH due USING INTEGER PRIMARY KEY",
     ),
     "key/retake": ("SEARCH unique_key USING PRIMARY KEY (task=? AND key=?)",),
+    "node/children": (
+        "SEARCH workflow_edge USING PRIMARY KEY (version=? AND source=? AND target>?)",
+        "SEARCH workflow_node USING PRIMARY KEY (version=? AND number=?)",
+    ),
     "log/after": ("SEARCH log USING PRIMARY KEY (job=? AND seq>?)",),
     "log/last": ("SEARCH log USING PRIMARY KEY (job=?)",),
     "worker/beat_and_poll": (

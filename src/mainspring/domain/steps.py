@@ -66,14 +66,16 @@ def steps(graph: Graph) -> Iterator[Step]:
 
 
 def edges(graph: Graph) -> Iterator[tuple[int, int]]:
-    """Which step each step lets go, with the start and the end."""
+    """Which step each step lets go, with the start and the end; in order, so that a store only appends."""
     for place, needs in enumerate(graph.needs):
-        for need in needs:
-            yield need + 1, place + 1
         if not needs:
             yield START, place + 1
-    for place in _last(graph):
-        yield place + 1, len(graph.needs) + 1
+    last, end = set(_last(graph)), len(graph.needs) + 1
+    for place, children in enumerate(graph.children):
+        for child in children:
+            yield place + 1, child + 1
+        if place in last:
+            yield place + 1, end
 
 
 def _last(graph: Graph) -> list[int]:

@@ -33,6 +33,7 @@ from mainspring.engine.timing import Timing
 from mainspring.errors import STORE_AWAY, OutcomeUnknown, StoreError
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, jobs, workers
+from mainspring.store.shapes import Shapes
 from mainspring.store.workers import Poll, Question, SeenLease
 from mainspring.transitions.due import come
 from mainspring.transitions.ended import Report, Settled, end, lose
@@ -86,6 +87,7 @@ class Dispatch:
         self._enforcer = Enforcer(self._custody, clock)
         self._lending = Lending(self._custody)
         self._doubts = Doubts(worker)
+        self._shapes = Shapes()
         self._reports = Endings(clock)
         self._intake = LogIntake(store.logs, clock)
         self._details: dict[JobId, str] = {}
@@ -236,7 +238,8 @@ class Dispatch:
         room = self._custody.room(self._limits)
 
         def work(tx: Transaction) -> tuple[Settled, tuple[set[JobId], Poll] | None, list[JobId], Claims, int]:
-            settled = end(tx, [*reports, *self._doubts.unheard(tx, self.held.values(), reports)], self._actor)
+            ends = [*reports, *self._doubts.unheard(tx, self.held.values(), reports)]
+            settled = end(tx, ends, self._actor, self._shapes)
             renewed = self._renew(tx, reports) if need.renew else None
             lost = lose(tx, need.overdue, self._actor) if need.overdue else []
             promoted = come(tx, self._actor) if need.promote else 0

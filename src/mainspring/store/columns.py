@@ -241,6 +241,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "run/hold": (
         *("id", "version", "on_failure", "parallel", "stop", "state", "parent_run", "parent_node", "parent_item"),
         "kept",
+        "content",
     ),
     "run/nested": ("id", "workflow", "state", "parent_run", "parent_node", "parent_item"),
     "run/one": _RUN,

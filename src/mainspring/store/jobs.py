@@ -37,6 +37,10 @@ class Birth(NamedTuple):
     link: Link | None = None
     wants: str | None = None
 
+    def of_node(self, params: str, link: Link, wants: str | None = None) -> Birth:
+        """The same for a node of a run."""
+        return Birth(*self[:10], params, None, None, link, wants)
+
 
 class Left(NamedTuple):
     """A row that was removed from its place: the proof that its remover may move the job on."""
@@ -115,50 +119,31 @@ def insert(tx: Transaction, births: Sequence[Birth], actor: str, ids: Sequence[J
     """Store new jobs with their places and first events; the ids, in order. ``ids``: where they were taken before."""
     ids = list(ids) or new_ids(tx, len(births))
     now = tx.now
-    tx.many(
-        "job/insert",
-        [
-            (
-                job,
-                b.task,
-                b.lane,
-                b.priority,
-                b.policy,
-                b.due,
-                now,
-                b.expires,
-                b.parent,
-                b.replay_of,
-                b.tags,
-                b.meta,
-                b.params,
-                None if b.hold is None else b.hold.document,
-                b.tick,
-                *(b.link or _NO_LINK),
-                b.wants,
-            )
-            for job, b in zip(ids, births, strict=True)
-        ],
-    )
-    paired = list(zip(ids, births, strict=True))
-    ready = [(job, b.lane, b.priority, b.due, 0, now) for job, b in paired if b.due <= now]
-    later = [(job, b.due, State.SCHEDULED, b.lane, b.priority, 0, now) for job, b in paired if b.due > now]
-    expiring = [(job, b.expires) for job, b in paired if b.expires is not None]
+    born, ready, later, expiring = [], [], [], []
+    events: list[tuple[Any, ...]] = []
+    queued, scheduled = next_state(State.NEW, Cause.SUBMIT), next_state(State.NEW, Cause.SCHEDULE)
+    for job, birth in zip(ids, births, strict=True):
+        task, lane, priority, policy, due, expires, *of, tags, meta, params, hold, tick, link, wants = birth
+        rule = None if hold is None else hold.document
+        rest = (tags, meta, params, rule, tick, *(link or _NO_LINK), wants)
+        born.append((job, task, lane, priority, policy, due, now, expires, *of, *rest))
+        if due <= now:
+            ready.append((job, lane, priority, due, 0, now))
+            events.append((job, now, Cause.SUBMIT, State.NEW, queued, 0, actor, None))
+        else:
+            later.append((job, due, State.SCHEDULED, lane, priority, 0, now))
+            events.append((job, now, Cause.SCHEDULE, State.NEW, scheduled, 0, actor, rows.text({"due": due})))
+        if expires is not None:
+            expiring.append((job, expires))
+    tx.many("job/insert", born)
     if ready:
         tx.many("job/enter_ready", ready)
     if later:
         tx.many("job/enter_due", later)
     if expiring:
         tx.many("job/expect", expiring)
-    tx.many("event/insert", [_birth_event(job, b, now, actor) for job, b in paired])
+    tx.many("event/insert", events)
     return ids
-
-
-def _birth_event(job: JobId, birth: Birth, now: Instant, actor: str) -> tuple[Any, ...]:
-    cause = Cause.SUBMIT if birth.due <= now else Cause.SCHEDULE
-    target = next_state(State.NEW, cause)
-    detail = None if cause is Cause.SUBMIT else rows.text({"due": birth.due})
-    return (job, now, cause, State.NEW, target, 0, actor, detail)
 
 
 # --- leaving a place ----------------------------------------------------------------------------------------------

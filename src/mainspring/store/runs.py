@@ -37,7 +37,7 @@ class RunBirth(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A run that this transaction moves on: nobody tells it to stop meanwhile."""
+    """A run that this transaction moves on: nobody tells it to stop meanwhile. ``content``: hash of its definition."""
 
     id: RunId
     version: int
@@ -49,10 +49,11 @@ class Held(NamedTuple):
     parent_node: int | None
     parent_item: int | None
     kept: int | None
+    content: str
 
 
 class Below(NamedTuple):
-    """A node below one that has ended. ``document`` and ``inputs``: where that one alone can let it go.
+    """A node below one that has ended. ``document`` and ``inputs``: where it needs only a few.
 
     ``place``: of the one that has ended, among those that were asked about.
     """
@@ -198,29 +199,29 @@ class Glance(NamedTuple):
     """
 
     held: dict[RunId, Held]
-    below: dict[Key, list[Below]] | None
+    below: dict[Key, Sequence[Below]] | None
     declared: dict[str, str]
 
 
 def glancing(tx: Transaction, wanted: Collection[RunId], nodes: Sequence[Key], limit: int) -> list[Wanted]:
     """What is to be asked for a glance at these nodes and their runs."""
-    told = rows.text([(*key, 0) for key in nodes])
-    return [
-        ("run/hold", {"runs": rows.text(sorted(wanted))}),
-        ("node/children", {"told": told, "limit": limit + 1}),
-        *catalog.guessing(tx),
-    ]
+    asked: list[Wanted] = [("run/hold", {"runs": rows.text(sorted(wanted))})]
+    if nodes:
+        asked.append(("node/children", {"told": rows.text([(*key, 0) for key in nodes]), "limit": limit + 1}))
+    return [*asked, *catalog.guessing(tx)]
 
 
 def glance(answers: Sequence[Sequence[rows.Row]], nodes: Sequence[Key], limit: int) -> Glance:
     """What was answered."""
-    held, found, *declared = answers
-    below: dict[Key, list[Below]] | None = None
+    held, *others = answers
+    found = others.pop(0) if nodes else ()
+    below: dict[Key, Sequence[Below]] | None = None
     if len(found) <= limit:
-        below = {key: [] for key in nodes}
+        several: dict[Key, list[Below]] = {key: [] for key in nodes}
         for row in found:
-            below[nodes[row[0]]].append(Below(*row))
-    return Glance({row[0]: _held(*row) for row in held}, below, dict(declared[0]) if declared else {})
+            several[nodes[row[0]]].append(Below(*row))
+        below = dict(several)
+    return Glance({row[0]: _held(*row) for row in held}, below, dict(others[0]) if others else {})
 
 
 def _held(*row: Any) -> Held:

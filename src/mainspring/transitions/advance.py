@@ -273,7 +273,7 @@ class Wave:
         """The nodes below these, in order."""
         if not self._wanted and all(not one.after and (one.run, one.node) in self._seen for one in told):
             found = [self._seen[one.run, one.node] for one in told]
-            return [row._replace(place=place) for place, some in enumerate(found) for row in some]
+            return [Below(place, *row[1:]) for place, some in enumerate(found) for row in some]
         wanted, self._wanted = self._wanted, set()
         sources = [(one.run, one.node, one.after) for one in told]
         held, below = runs.hold_and_look(self._tx, wanted, sources, self._room + 1)
@@ -308,7 +308,7 @@ class Wave:
             case Skip(reason=reason):
                 self._leave(key, NodeState.SKIPPED, reason)
             case Go():
-                going.append(Going(key, node, rows.decode(spec.inputs)))
+                going.append(Going(key, node, rows.decode(spec.inputs) if spec.inputs != "{}" else {}))
 
     def _leave(
         self, key: Key, state: NodeState, reason: Reason | None = None, *, failure: Failure | None = None

@@ -38,23 +38,24 @@ def bring(store: Store, graph: Graph) -> int:
     """Store a checked document; its number."""
     document = graph.document
     content, header = content_hash(document), header_of(document)
-    pieces = list(_pieces(graph))
+    small = _is_small(graph)
+    pieces = _pieces(graph)  # made when it is their turn, as all of a large one at once would be much
+    first = next(pieces)
 
     def begin(tx: Transaction) -> tuple[int, bool]:
         version, whole = workflows.insert(tx, content, header, len(document.nodes))
         if not whole:
-            workflows.add(tx, version, *pieces[0])
-            if len(pieces) == 1:
+            workflows.add(tx, version, *first)
+            if small:
                 workflows.finish(tx, version)
         return version, whole
 
     version, whole = store.write(begin)
-    if whole:
+    if whole or small:
         return version
-    for piece in pieces[1:]:
+    for piece in pieces:
         store.write(partial(_add, version=version, piece=piece))
-    if len(pieces) > 1:
-        store.write(partial(workflows.finish, version=version))
+    store.write(partial(workflows.finish, version=version))
     return version
 
 
@@ -79,13 +80,17 @@ def _add(tx: Transaction, version: int, piece: _Piece) -> None:
 
 def _pieces(graph: Graph) -> Iterator[_Piece]:
     """Steps, then edges, as many as one transaction takes."""
-    if len(graph.needs) + sum(map(len, graph.needs)) <= AT_ONCE:
+    if _is_small(graph):
         yield list(steps(graph)), list(edges(graph))
         return
     for some in _batches(steps(graph), AT_ONCE):
         yield some, ()
     for several in _batches(edges(graph), 2 * AT_ONCE):
         yield (), several
+
+
+def _is_small(graph: Graph) -> bool:
+    return len(graph.needs) + sum(map(len, graph.needs)) <= AT_ONCE
 
 
 def _batches(values: Iterator[T], size: int) -> Iterator[list[T]]:

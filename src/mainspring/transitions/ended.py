@@ -16,6 +16,7 @@ from mainspring.store import jobs, lanes, rows, runs
 from mainspring.store.jobs import Left, Move
 from mainspring.store.rows import Policy
 from mainspring.store.runs import Glance
+from mainspring.store.shapes import Shapes
 from mainspring.store.transaction import Transaction
 from mainspring.store.workers import SeenLease
 from mainspring.transitions.advance import BUDGET, NOWHERE, Advanced
@@ -42,12 +43,16 @@ class Settled(NamedTuple):
     advanced: Advanced = NOWHERE
 
 
-def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
-    """End these attempts where their claims still hold the leases; the others change nothing."""
+def end(tx: Transaction, reports: Sequence[Report], actor: str, shapes: Shapes | None = None) -> Settled:
+    """End these attempts where their claims still hold the leases; the others change nothing.
+
+    ``shapes``: what was read of definitions before.
+    """
     if not reports:
         return Settled({}, [])
     links = {report.ending.job: report.link for report in reports if report.link is not None}
-    left, seen = _leave(tx, [(r.ending.job, r.ending.claim) for r in reports], list(links.values()))
+    pairs = [(r.ending.job, r.ending.claim) for r in reports]
+    left, seen = _leave(tx, pairs, list(links.values()), shapes or Shapes())
     verdicts: dict[JobId, Verdict] = {}
     fenced, moves = [], []
     attempts: list[jobs.Tried] = []
@@ -75,15 +80,21 @@ def end(tx: Transaction, reports: Sequence[Report], actor: str) -> Settled:
 
 
 def _leave(
-    tx: Transaction, pairs: Sequence[tuple[JobId, ClaimId]], links: Sequence[Link]
+    tx: Transaction, pairs: Sequence[tuple[JobId, ClaimId]], links: Sequence[Link], shapes: Shapes
 ) -> tuple[dict[JobId, Left], Glance | None]:
     """End the leases, and look at what will most likely come next in the runs of their jobs."""
     if not links:
         return jobs.leave_leased(tx, pairs)[0], None
     nodes = list(dict.fromkeys((one.run, one.node) for one in links if one.item is None))
     tx.expect_ids(len(nodes))
-    left, answers = jobs.leave_leased(tx, pairs, *runs.glancing(tx, {one.run for one in links}, nodes, BUDGET))
-    return left, runs.glance(answers, nodes, BUDGET)
+    known = {key: below for key in nodes if (below := shapes.below(key)) is not None}
+    unread = [key for key in nodes if key not in known]
+    left, answers = jobs.leave_leased(tx, pairs, *runs.glancing(tx, {one.run for one in links}, unread, BUDGET))
+    seen = runs.glance(answers, unread, BUDGET)
+    if seen.below is None:
+        return left, seen
+    shapes.learn(seen.held, seen.below)
+    return left, seen._replace(below=seen.below | known)
 
 
 def lose(tx: Transaction, seen: Sequence[SeenLease], actor: str) -> list[JobId]:

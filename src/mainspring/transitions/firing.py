@@ -75,7 +75,8 @@ class Firing:
             self._mapped = _Mapped(key, wants, self._born(node, params, wants, Link(*key), whole=False))
         params = with_item(node.params, item, literal=self._mapped.wants is not None)
         link = Link(*key, item.number)
-        self._births.append(self._mapped.birth._replace(params=rows.text(params), link=link))
+        born = self._mapped.birth
+        self._births.append(born.of_node(rows.text(params), link, born.wants))
 
     def _born(self, node: Node, params: Any, wants: Wants | None, link: Link, *, whole: bool = True) -> Birth:
         whole = whole and wants is None
@@ -83,11 +84,11 @@ class Firing:
             declared = self._declaration(node.task or "")
             alike = self._alike(node, declared)
             if not params and whole:
-                return alike._replace(params=self._nothing(declared), link=link)
+                return alike.of_node(self._nothing(declared), link)
             text = checked_params(params, declared, whole=whole)
         except MainspringError as error:
             raise Refused(Failure(type(error).__name__, error.message)) from error
-        return alike._replace(params=text, link=link, wants=None if wants is None else rows.text(wants))
+        return alike.of_node(text, link, None if wants is None else rows.text(wants))
 
     def _nothing(self, declared: Declared) -> str:
         """No parameters, as they are stored; looked at once for each task."""

@@ -26,6 +26,8 @@ class Going(NamedTuple):
 def at_once(one: Going) -> Wants | None:
     """What must be read to let a node go: for its condition, the items of its map, the parameters of its run."""
     node = one.node
+    if node.when is None and node.map is None and node.workflow is None:
+        return None
     read = [
         value for value in (node.map, node.params if node.workflow is not None else None) if isinstance(value, dict)
     ]

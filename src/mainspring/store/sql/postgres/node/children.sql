@@ -1,7 +1,7 @@
--- The nodes below some (each: run, node, behind which target), in their order; what there is to know of those that one
--- alone can let go. Whatever the server knows of new tables, each row is looked up by its key: no plan can do otherwise.
+-- The nodes below some (each: run, node, behind which target), in their order; what there is to know of those that a
+-- few can let go. Whatever the server knows of new tables, each row is looked up by its key: no plan can do otherwise.
 select told.place - 1 as place, edge.target, below.needs, below.early,
-  case when below.needs <= 1 then below.document end as document, case when below.needs <= 1 then below.inputs end as inputs,
+  case when below.needs <= 3 then below.document end as document, case when below.needs <= 3 then below.inputs end as inputs,
   below.name, below.may_fail
 from json_array_elements(:told::json) with ordinality as told (one, place)
 cross join lateral (select version from run where id = (told.one ->> 0)::bigint limit 1) as run

@@ -75,6 +75,19 @@ def test_odd_characters_are_shown_and_never_fail_the_job(runner: Driver, text: s
     assert runner.text(claim) == f"{kept}\n"
 
 
+@pytest.mark.parametrize("task", ["say_in_parts", "say_in_parts_process"])
+def test_secrets_of_the_environment_and_of_parameters_are_in_no_log_and_no_error(task: str):
+    with driving(env={"SHOP_TOKEN": "0pen-sesame", "SHOP_DSN": "postgresql://ann:h0rse-battery@db/x"}) as driver:
+        parts = ["begun with 0pen-", "sesame and h0rse-b", "attery\n", "so be it, tr0ub4dor\n"]
+        claim = driver.start(task, parts=parts, password="tr0ub4dor")
+        failure = driver.end(claim).failure
+        assert failure is not None
+        assert driver.text(claim) == "begun with *** and ***\nso be it, ***\n"
+        assert failure.message == "can't go on with ***"
+        assert failure.traceback.count("***") == 1
+        assert [word for word in ("sesame", "battery", "tr0ub4dor") if word in str(failure)] == []
+
+
 def test_half_of_a_surrogate_pair_is_shown_too(runner: Driver):
     claim = runner.start("say_half")
     assert runner.end(claim).outcome is Outcome.SUCCEEDED

@@ -20,7 +20,7 @@ from mainspring.process import collect_less
 def run(role: str, loaded: Loaded, leave: Callable[[str], object] | None = None) -> int:
     """Be a server or a worker until told to end; the exit status. ``leave``: takes last words for a supervisor."""
     arm_faults()
-    systemlog.start(loaded.settings.log_format)
+    systemlog.start(loaded.settings.log_format, role)
     live = Live(loaded, logging.getLogger(f"mainspring.{role}").warning)
     return serve(live) if role == "server" else work(live, leave)
 

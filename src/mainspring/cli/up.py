@@ -37,7 +37,7 @@ def up(  # noqa: PLR0913 - the groups of its options
     processes.required_app(settings)
     processes.refuse_memory(settings.database_url)
     place = lock_place(settings.database_url)
-    systemlog.start(settings.log_format)
+    systemlog.start(settings.log_format, "up")
     say = logging.getLogger("mainspring.up")
     url = settings.database_url
     beside = ", or start this one in another directory" if is_postgres(url) else ""

@@ -1,8 +1,6 @@
-"""Records: what servers and workers say of themselves, as it is kept in the store, and what hides secrets in it."""
+"""Records: what servers and workers say of themselves, as it is kept in the store."""
 
 from __future__ import annotations
-
-import re
 
 import msgspec
 
@@ -14,13 +12,6 @@ LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 
 LONGEST = 10_000
 """Characters of a message that are kept."""
-
-_SECRETS = (
-    (re.compile(r"\b(mst_|mss_|whsec_)[A-Za-z0-9_+/=-]{8,}"), r"\1***"),
-    (re.compile(r"(://[^/\s:@]*):[^/\s@]+@"), r"\1:***@"),
-    (re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}"), r"\1 ***"),
-    (re.compile(r"""(?i)\b(password|passwd|secret|token|api_?key)(["']?\s*[=:]\s*["']?)[^\s"',;&]{4,}"""), r"\1\2***"),
-)
 
 
 class Bound(msgspec.Struct, frozen=True):
@@ -93,10 +84,3 @@ def level_of(name: str | None) -> int:
 def level_name(level: int) -> str:
     """What a level is called: the worst name that it reaches."""
     return next((name for name, rank in reversed(LEVELS.items()) if level >= rank), "debug")
-
-
-def masked(text: str) -> str:
-    """The same without what looks like a secret: our own, passwords in addresses, and what is said to be one."""
-    for pattern, shown in _SECRETS:
-        text = pattern.sub(shown, text)
-    return text

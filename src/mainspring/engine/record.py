@@ -10,11 +10,12 @@ import logging
 import os
 import traceback
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from mainspring.clock import MINUTE, SECOND, Clock, Duration, Instant, from_seconds
-from mainspring.domain.record import LONGEST, Entry, masked, of_record
+from mainspring.domain.record import LONGEST, Entry, of_record
+from mainspring.domain.secrecy import masked
 from mainspring.errors import StoreError
 from mainspring.store import Store, records
 
@@ -34,15 +35,24 @@ _TIDY_MOST = 2_000
 class Recorder:
     """Keeps what it is handed.
 
-    ``keep``: how long records are kept, None where another process sees to that; ``always``: what all records of this
-    process are about.
+    ``keep``: how long records are kept, None where another process sees to that; ``hide``: what hides secrets in
+    them; ``always``: what all records of this process are about.
     """
 
-    def __init__(self, store: Store, clock: Clock, process: str, *, keep: Duration | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        process: str,
+        *,
+        keep: Duration | None = None,
+        hide: Callable[[str], str] = masked,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._process = process
         self._keep = keep
+        self.hide = hide
         self._waiting: deque[Entry] = deque()
         self._dropped = 0
         self._tidy_at = Duration(0)
@@ -82,7 +92,7 @@ class Recorder:
         source = record.name.removeprefix("mainspring.")
         at = from_seconds(record.created)
         return Entry(
-            Instant(at), self._process, os.getpid(), record.levelno, source, _cut(masked(text)), of_record(record)
+            Instant(at), self._process, os.getpid(), record.levelno, source, _cut(self.hide(text)), of_record(record)
         )
 
     def _mark(self, dropped: int) -> Entry:

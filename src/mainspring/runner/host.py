@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from mainspring.clock import Clock
 from mainspring.domain.attempt import Failure
 from mainspring.domain.frame import Answer, Cancel, Credit, Ended, Params, Ping, Pong, Start, Stop, Stuck, ToRunner
 from mainspring.domain.ids import ClaimId
+from mainspring.domain.secrecy import Mask
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Executor
 from mainspring.errors import MainspringError
 from mainspring.runner.conclusion import refused, stopped
+from mainspring.runner.hiding import Hiding, hidden
 from mainspring.runner.link import Link
 from mainspring.runner.outlet import Outlet
 from mainspring.runner.processes import Processes
@@ -46,7 +51,8 @@ class Host:
         self._link = link
         self._answers = answers
         self._loop = asyncio.get_running_loop()
-        self._outlet = Outlet(link, clock)
+        self._hiding = Hiding(os.environ)
+        self._outlet = Outlet(link, clock, self._mask)
         self._async = Tasks(self.over)
         self._threads = Threads(self.over)
         self._processes = Processes(target, link, answers, self._outlet, self.over)
@@ -101,14 +107,23 @@ class Host:
                 return  # its parameters are still on their way
         else:
             data = bytes(start.params)
-        known[1](running, data)
+        self._launch(running, known[1], data)
+
+    def _launch(self, running: Running, launch: Launch, params: bytes) -> None:
+        running.params = params
+        launch(running, params)
+
+    def _mask(self, running: Running) -> Mask:
+        if running.mask is None:
+            running.mask = self._hiding.mask(running.params)
+        return running.mask
 
     def _params(self, frame: Params) -> None:
         running = self._running.get(frame.claim)
         if running is None:
             self._early[frame.claim] = bytes(frame.params)  # bulk was faster than control
         elif running.handle is None and running.start.bulk:
-            self._tasks[running.start.task][1](running, bytes(frame.params))
+            self._launch(running, self._tasks[running.start.task][1], bytes(frame.params))
 
     def _launch_async(self, running: Running, params: bytes) -> None:
         arguments = self._arguments(running, params)
@@ -145,6 +160,8 @@ class Host:
     def over(self, running: Running, ended: Ended) -> None:
         """An attempt has ended."""
         if self._running.pop(running.claim, None) is not None:
+            if ended.failure is not None:
+                ended = msgspec.structs.replace(ended, failure=hidden(ended.failure, self._mask(running)))
             self._outlet.finish(running, ended)
             if self._stopping:
                 self._look_whether_finished()

@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from mainspring.clock import MILLISECOND, Clock, Duration, seconds
 from mainspring.domain.frame import LOG_CREDIT, Ended, Log, Progress
+from mainspring.domain.secrecy import Mask
 from mainspring.runner.link import Link
 from mainspring.runner.output import PIECE, JobLog
 from mainspring.runner.running import Running
@@ -26,11 +27,12 @@ _YIELD = 0.005
 
 
 class Outlet:
-    """One per runner."""
+    """One per runner. ``mask``: what hides the secrets of an attempt."""
 
-    def __init__(self, link: Link, clock: Clock) -> None:
+    def __init__(self, link: Link, clock: Clock, mask: Callable[[Running], Mask]) -> None:
         self._link = link
         self._clock = clock
+        self._mask = mask
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
@@ -48,7 +50,8 @@ class Outlet:
     def open_log(self, running: Running) -> JobLog:
         with self._lock:
             if running.log is None:
-                running.log = JobLog(running.start.log_room, self._clock, lambda: self._heard(running))
+                room, mask = running.start.log_room, self._mask(running)
+                running.log = JobLog(room, self._clock, lambda: self._heard(running), mask)
             return running.log
 
     def _heard(self, running: Running) -> None:

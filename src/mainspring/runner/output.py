@@ -1,4 +1,4 @@
-"""What one job prints, on its way to the coordinator: cleaned, cut to size, in whole lines where possible.
+"""What one job prints, on its way to the coordinator: cleaned, masked, cut to size, in whole lines where possible.
 
 A job is never blocked by its output: what exceeds its room is dropped from the middle, what exceeds the credit waits
 here. Threads write, the event loop takes; a lock of its own per job.
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from mainspring.clock import SECOND, Clock, Duration, Instant
 from mainspring.domain.logline import LOG_LIMIT, TAIL_LIMIT, LogChunk
+from mainspring.domain.secrecy import NOTHING_KNOWN, Mask
 
 PIECE = 65_536
 """Bytes of a frame's texts, about: what is taken at once, and the most that waits for the next flush."""
@@ -36,12 +37,14 @@ class JobLog:
     """The output of one attempt.
 
     ``room``: bytes that may still be kept of this job; ``news`` is called, on whatever thread wrote, when there is
-    something to take for the first time, and again when a frame's worth has gathered.
+    something to take for the first time, and again when a frame's worth has gathered; ``mask`` hides secrets, also when
+    they come in several writes.
     """
 
-    def __init__(self, room: int, clock: Clock, news: Callable[[], None]) -> None:
+    def __init__(self, room: int, clock: Clock, news: Callable[[], None], mask: Mask = NOTHING_KNOWN) -> None:
         self._clock = clock
         self._news = news
+        self._mask = mask
         self._lock = threading.Lock()
         self._tail_room = min(room, TAIL_LIMIT)
         self._head_room = room - self._tail_room
@@ -68,6 +71,7 @@ class JobLog:
                 text = before + text
             if text[-1] != "\n":
                 text = self._hold_back(stream, text, at)
+            text = self._mask(text)
             if text:
                 size = len(text) if text.isascii() else len(text.encode())
                 if not self._continues(stream, level, text, size):
@@ -82,7 +86,9 @@ class JobLog:
         """Keep the unfinished line at the end of this, if it is not very long; what is left to admit."""
         whole = text.rfind("\n") + 1
         if len(text) - whole > PIECE:
-            return text
+            whole = len(text) - self._mask.unsettled(text)
+            if whole == len(text):
+                return text
         self._unfinished[stream] = (self._clock.now() if at is None or whole else at, text[whole:])
         return text[:whole]
 
@@ -174,16 +180,21 @@ class JobLog:
         """Whether there is more to take, now or when an unfinished line has waited long enough."""
         return bool(self._ready or self._unfinished)
 
-    def _release(self, before: int) -> None:
+    def _release(self, before: int, *, last: bool = False) -> None:
+        """Unfinished lines that have waited long enough, but for an end that may be the beginning of a secret."""
         for stream, (at, text) in list(self._unfinished.items()):
-            if at <= before:
+            held = 0 if last else self._mask.unsettled(text)
+            if at <= before and held < len(text):
+                shown = self._mask(text[: len(text) - held])
                 del self._unfinished[stream]
-                self._admit(at, stream, "", text, len(text.encode()))
+                if held:
+                    self._unfinished[stream] = (at, text[-held:])
+                self._admit(at, stream, "", shown, len(shown.encode()))
 
     def close(self) -> None:
         """The attempt has ended: all that is kept becomes ready, with a mark where something was cut."""
         with self._lock:
-            self._release(self._clock.now())
+            self._release(self._clock.now(), last=True)
             self.closed = True
             self._shorten()
             if self._cut:

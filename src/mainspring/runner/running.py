@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mainspring.clock import HOUR
 from mainspring.domain.frame import Ended, Start
+from mainspring.domain.secrecy import Mask
 from mainspring.domain.states import Outcome
 from mainspring.runner.output import JobLog
 
@@ -34,7 +35,8 @@ class Running:
 
     ``asked``: the outcome it was asked to end with; ``began``: its code has begun; ``handle``: what its executor
     needs to end it; ``ended``: how it ended, while its log may still wait for credit; ``details``: the newest report;
-    ``flushed``: when its log was last sent (monotonic).
+    ``flushed``: when its log was last sent (monotonic); ``params``: its parameters as JSON; ``mask``: what hides the
+    secrets in what it says, None before it says something.
     """
 
     __slots__ = (
@@ -49,6 +51,8 @@ class Running:
         "handle",
         "job",
         "log",
+        "mask",
+        "params",
         "start",
         "task",
         "telling",
@@ -67,6 +71,8 @@ class Running:
         self.details = b""
         self.telling = False
         self.flushed = -HOUR
+        self.params = b""
+        self.mask: Mask | None = None
         self.context: Context | None = None
 
     def write(self, stream: str, text: str, level: str = "") -> None:

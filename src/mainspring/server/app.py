@@ -22,6 +22,7 @@ from mainspring.client.direct import DirectClient
 from mainspring.client.operating import OperatingClient
 from mainspring.client.webhook_wire import news_of_event, news_of_message
 from mainspring.clock import MINUTE, Clock, Duration, SystemClock, seconds
+from mainspring.config.layers import environment
 from mainspring.config.live import Live
 from mainspring.control import declared_schedules
 from mainspring.control import settings as control_settings
@@ -30,6 +31,7 @@ from mainspring.control.users import recognise as recognise_session
 from mainspring.domain.access import SESSION_PREFIX, Asker
 from mainspring.domain.address import is_postgres
 from mainspring.domain.outward import networks_of
+from mainspring.domain.secrecy import hiding
 from mainspring.domain.setting import Settings
 from mainspring.engine.carry import Carry
 from mainspring.engine.drive import Drive
@@ -121,7 +123,9 @@ def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive
     retention = Retention(store, store.clock, keep_of(settings))
     returned = threading.Event()
     notify = _notify(store, settings, returned, stack)
-    recorder = stack.enter_context(recording(Recorder(store, store.clock, "server", keep=settings.keep_records)))
+    hide = hiding(environment())
+    kept = Recorder(store, store.clock, "server", keep=settings.keep_records, hide=hide)
+    recorder = stack.enter_context(recording(kept))
 
     filed = FileSchedules(
         lambda stated: declared_schedules.declare(store, stated), logging.getLogger("mainspring.server").warning

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from mainspring.clock import SECOND, Clock, Duration
+from mainspring.config.layers import environment
+from mainspring.domain.secrecy import hiding
 from mainspring.engine.held import Held
 from mainspring.engine.record import Recorder, recording
 
@@ -40,6 +42,7 @@ class Diary:
 @contextmanager
 def diary(recorder: Recorder, clock: Clock) -> Iterator[Diary]:
     """Keep what this worker says until it ends."""
+    recorder.hide = hiding(environment())
     with recording(recorder):
         yield Diary(recorder, clock)
 

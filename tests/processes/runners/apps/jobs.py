@@ -65,6 +65,19 @@ async def say(text: str, end: str = "\n") -> None:
 
 
 @app.task
+def say_in_parts(parts: list[str], password: str = "") -> None:
+    for part in parts:
+        sys.stdout.write(part)
+        sys.stdout.flush()
+    raise ValueError(f"can't go on with {password}")
+
+
+@app.task(sandbox="S1")
+def say_in_parts_process(parts: list[str], password: str = "") -> None:
+    say_in_parts(parts, password)
+
+
+@app.task
 async def say_half() -> None:
     print("half \udc80")
 

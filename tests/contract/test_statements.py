@@ -285,6 +285,7 @@ def a_whole_life(story: Story) -> None:
     lives_with_topics(story)
     lives_with_webhooks(story)
     lives_on_record(story)
+    lives_in_traces(story)
     read.last_event(store)
     read.tasks(store)
     read.all_workers(store)
@@ -366,6 +367,20 @@ def lives_with_webhooks(story: Story) -> None:
     webhooks.pause(store, "w", reason=None, actor="ann")
     webhooks.resume(store, "w", skip=True, actor="ann")
     webhooks.remove(store, "w", actor="ann")
+
+
+def lives_in_traces(story: Story) -> None:
+    """Something that a collector is told."""
+    from mainspring.engine.lineage import Origins
+    from tests.contract.test_telemetry import Telling
+
+    telling = Telling(story)
+    child = story.running(parent=story.running())
+    story.end(child)
+    Runs(story).start(node("only"))
+    Runs(story).end("only")
+    telling.all()
+    story.store.read(lambda tx: Origins().of_jobs(tx, [child]))
 
 
 def lives_on_record(story: Story) -> None:

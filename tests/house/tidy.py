@@ -348,7 +348,13 @@ LOADED_BY_NAME = {
 """Dependencies that somebody else imports for us."""
 
 
-IMPORTED_AS = {"argon2_cffi": "argon2", "python_dateutil": "dateutil", "pyyaml": "yaml"}
+IMPORTED_AS = {
+    "argon2_cffi": "argon2",
+    "opentelemetry_exporter_otlp_proto_http": "opentelemetry",
+    "opentelemetry_sdk": "opentelemetry",
+    "python_dateutil": "dateutil",
+    "pyyaml": "yaml",
+}
 """Distributions whose package has another name."""
 
 

@@ -49,6 +49,7 @@ class ServerFlags:
     keep_ticks: Annotated[str | None, _flag("keep_ticks")] = None
     keep_deliveries: Annotated[str | None, _flag("keep_deliveries")] = None
     keep_records: Annotated[str | None, _flag("keep_records")] = None
+    otlp_endpoint: Annotated[str | None, _flag("otlp_endpoint")] = None
     webhook_networks: Annotated[tuple[str, ...], _flag("webhook_networks")] = ()
     request_rate: Annotated[str | None, _flag("request_rate")] = None
 

@@ -14,6 +14,7 @@ import msgspec
 
 from mainspring.domain.ids import JobId, LaneId
 from mainspring.domain.job import ATOMIC, JobRequest, Receipt
+from mainspring.domain.span import TAG
 from mainspring.domain.uniqueness import checked_key
 from mainspring.errors import (
     IdempotencyKeyReused,
@@ -76,10 +77,17 @@ def _once(key: str, requests: Sequence[JobRequest]) -> _Once:
     """The digest is of what was meant: neither the order of fields nor white space makes a difference."""
     key = checked_key(key, "Idempotency-Key")
     try:
-        meant = msgspec.json.encode(requests, order="deterministic")
+        meant = msgspec.json.encode([_meant(one) for one in requests], order="deterministic")
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InvalidJson(f"The submit can't be written as JSON: {error}.") from error
     return _Once(key, hashlib.sha256(meant).hexdigest())
+
+
+def _meant(request: JobRequest) -> JobRequest:
+    """Without its trace: whoever sends a submit again is often in another one by then."""
+    if not request.tags or TAG not in request.tags:
+        return request
+    return msgspec.structs.replace(request, tags={key: text for key, text in request.tags.items() if key != TAG})
 
 
 def _told(tx: Transaction, once: _Once) -> list[Receipt] | None:

@@ -32,12 +32,13 @@ class Frame(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, omit_d
 
 
 class Hello(Frame, frozen=True):
-    """First frame of a runner: who it is and which tasks it can run."""
+    """First frame of a runner: who it is and which tasks it can run. ``traced``: whether its jobs want their trace."""
 
     protocol: int
     pid: int
     language: str
     catalog: Catalog
+    traced: bool = False
 
 
 class Unusable(Frame, frozen=True):
@@ -108,7 +109,8 @@ class Request(Frame, frozen=True):
 class Start(Frame, frozen=True):
     """Run this attempt. ``bulk``: the parameters follow in a ``params`` frame on bulk.
 
-    ``tick``: which tick of a schedule made the job (a MadeBy), null for most.
+    ``tick``: which tick of a schedule made the job (a MadeBy), null for most; ``trace``: the attempt's place in a trace
+    as W3C writes it, for runners that said that they are ``traced``.
     """
 
     job: JobId
@@ -121,6 +123,7 @@ class Start(Frame, frozen=True):
     grace: float = 5.0
     details: msgspec.Raw = msgspec.Raw(b"null")
     tick: MadeBy | None = None
+    trace: str = ""
 
 
 class Cancel(Frame, frozen=True):

@@ -127,6 +127,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_deliveries: Duration = Duration(7 * DAY)
     keep_records: Duration = Duration(7 * DAY)
     webhook_networks: tuple[str, ...] = ()
+    otlp_endpoint: str = ""
     request_rate: int = 0
     log_format: str = "json"
     restart_limit: int = 5
@@ -344,6 +345,14 @@ SETTINGS: tuple[Setting, ...] = (
         "--webhook-network",
         _SERVERS,
         depends="none",
+    ),
+    Setting(
+        "otlp_endpoint",
+        Kind.TEXT,
+        "",
+        "Where an OpenTelemetry collector takes OTLP over HTTP, such as http://127.0.0.1:4318.",
+        "--otlp-endpoint",
+        _SERVERS,
     ),
     Setting(
         "request_rate",

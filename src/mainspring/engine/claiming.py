@@ -9,10 +9,12 @@ from typing import NamedTuple
 from mainspring.clock import Clock, Duration, Instant
 from mainspring.domain.attempt import Failure
 from mainspring.domain.ids import JobId, LaneId, WorkerId
+from mainspring.domain.span import Origin
 from mainspring.domain.states import Cause
 from mainspring.domain.task import Lodging
 from mainspring.engine.held import Room
 from mainspring.engine.lending import NONE_LENT, Lent
+from mainspring.engine.lineage import Origins
 from mainspring.engine.lowwater import LowWater
 from mainspring.engine.share import Share
 from mainspring.errors import MainspringError
@@ -28,7 +30,11 @@ MOST_INPUT = 16 * 1_048_576
 
 
 class Claimed(NamedTuple):
-    """A job that this worker owns now. ``details``: of its last attempt; ``refused``: why it can't be started."""
+    """A job that this worker owns now.
+
+    ``details``: of its last attempt; ``refused``: why it can't be started; ``origin``: its place in a trace, where its
+    runner wants to know.
+    """
 
     grant: Grant
     load: Load
@@ -36,6 +42,7 @@ class Claimed(NamedTuple):
     policy: rows.Policy
     details: str | None
     refused: Failure | None = None
+    origin: Origin | None = None
 
 
 class Claims(NamedTuple):
@@ -91,15 +98,19 @@ def nothing(*, more: bool) -> Claims:
 
 
 class Claimer:
-    """Claims for one worker. Caches what never changes once committed: policies by their number."""
+    """Claims for one worker. Caches what never changes once committed: policies by their number.
 
-    def __init__(self, worker: WorkerId, lease: Duration, actor: str, clock: Clock) -> None:
+    ``traced``: whether its runners want to know in whose trace a job is.
+    """
+
+    def __init__(self, worker: WorkerId, lease: Duration, actor: str, clock: Clock, *, traced: bool = False) -> None:
         self.low = LowWater(clock)
         self.share = Share(clock)
         self._worker = worker
         self._lease = lease
         self._actor = actor
         self._policies: dict[int, rows.Policy] = {}
+        self._origins = Origins() if traced else None
 
     def adopt(self, lease: Duration) -> None:
         """Take jobs for so long from now on."""
@@ -140,6 +151,9 @@ class Claimer:
         until = Instant(tx.now + self._lease)
         jobs.enter_leased(tx, [grant for grant, _, _ in grants], self._worker, until, self._actor)
         claimed = _with_inputs(tx, [self._claimed(tx, *one) for one in grants])
+        if self._origins is not None:
+            found = self._origins.of_jobs(tx, [one.grant.left.job for one in claimed])
+            claimed = [one._replace(origin=found.get(one.grant.left.job)) for one in claimed]
         return Claims(claimed, choice.more, choice.waits, lent.places, left=choice.left)
 
     def _choose(  # noqa: PLR0913, PLR0917

@@ -71,6 +71,7 @@ class Dispatch:
         limits: Limits,
         timing: Timing,
         sweep_offset: Duration = Duration(0),
+        traced: bool = False,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -78,7 +79,7 @@ class Dispatch:
         self._limits = limits
         self._timing = timing
         self._actor = f"worker:{worker}"
-        self._claimer = Claimer(worker, timing.lease, self._actor, clock)
+        self._claimer = Claimer(worker, timing.lease, self._actor, clock, traced=traced)
         self._watch = LeaseWatch(timing.sweep)
         self._custody = Custody()
         self._runners = self._custody.runners

@@ -6,6 +6,7 @@ import msgspec
 
 from mainspring.clock import seconds
 from mainspring.domain.frame import INLINE_LIMIT, Frame, Params, Start
+from mainspring.domain.span import traceparent
 from mainspring.engine.claiming import Claimed
 from mainspring.store import rows
 
@@ -32,6 +33,7 @@ def start_frames(claimed: Claimed, attempt: int, log_room: int) -> list[Frame] |
         grace=seconds(claimed.policy.grace),
         details=NULL if claimed.details is None else msgspec.Raw(claimed.details.encode()),
         tick=rows.tick(claimed.load.tick),
+        trace="" if claimed.origin is None else traceparent(claimed.origin, left.job, attempt),
     )
     return [start, Params(left.job, claim, msgspec.Raw(params))] if large else [start]
 

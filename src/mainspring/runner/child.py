@@ -112,6 +112,7 @@ class Child:
             earlier=bytes(running.start.details),
             report=running.report,
             made_by=running.start.tick,
+            traceparent=running.start.trace,
         )
         if task.context_parameter is not None:
             arguments[task.context_parameter] = running.context

@@ -20,8 +20,13 @@ def job_environment(start: Start) -> dict[str, str]:
         for name, value in os.environ.items()
         if name in ALLOWED or name.startswith(ALLOWED_STARTS) or name == TREE
     }
-    return kept | {
-        "MAINSPRING_JOB": str(start.job),
-        "MAINSPRING_ATTEMPT": str(start.attempt),
-        CLAIM: str(start.claim),
-    }
+    trace = {"TRACEPARENT": start.trace} if start.trace else {}
+    return (
+        kept
+        | trace
+        | {
+            "MAINSPRING_JOB": str(start.job),
+            "MAINSPRING_ATTEMPT": str(start.attempt),
+            CLAIM: str(start.claim),
+        }
+    )

@@ -150,6 +150,7 @@ class Host:
             earlier=bytes(start.details),
             report=running.report,
             made_by=start.tick,
+            traceparent=start.trace,
         )
         if task.context_parameter is not None:
             arguments[task.context_parameter] = running.context

@@ -26,6 +26,7 @@ from mainspring.runner.link import Link
 from mainspring.sdk import connection
 from mainspring.sdk.app import Mainspring
 from mainspring.sdk.loading import load_app
+from mainspring.sdk.tracing import is_used
 from mainspring.worker.frames import Channel, to_runner
 
 Channels = tuple[Channel[ToRunner], Channel[ToRunner]]
@@ -49,7 +50,7 @@ def main(argv: list[str]) -> int:
     capture_logging(app.name, emit_here)
     gc.collect()
     gc.freeze()  # what the imports made stays; collections need not look at it again
-    channels[0].put(Hello(PROTOCOL, os.getpid(), "python", catalog))
+    channels[0].put(Hello(PROTOCOL, os.getpid(), "python", catalog, traced=is_used()))
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_serve(argv[0], app, channels))
 

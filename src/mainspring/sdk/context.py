@@ -18,6 +18,7 @@ import msgspec
 from mainspring.clock import SECOND, Duration, SystemClock, duration, seconds
 from mainspring.domain.parameters import checked_json
 from mainspring.errors import InvalidOption
+from mainspring.sdk import tracing
 from mainspring.sdk.codec import encode_other
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Context:
     """The running attempt, as its code sees it.
 
     ``job_id``: the job's id (0 when the function was called outside any job); ``attempt``: its number, from 1;
-    ``task``: the task's full name. Safe to use from several threads.
+    ``task``: the task's full name; ``traceparent``: the trace and span of this attempt as W3C writes it, for calls of
+    other services, empty where the app has not imported OpenTelemetry. Safe to use from several threads.
     """
 
     def __init__(  # noqa: PLR0913 - the facts of an attempt
@@ -49,10 +51,11 @@ class Context:
         earlier: bytes = b"null",
         report: Callable[[bytes], None] | None = None,
         made_by: MadeBy | None = None,
+        traceparent: str = "",
     ) -> None:
         """For runners. ``earlier``: what the attempt before last reported; ``report`` takes each new report.
 
-        ``made_by``: the tick of a schedule that the job was made by.
+        ``made_by``: the tick of a schedule that the job was made by; ``traceparent``: see there.
 
         A report replaces the one before it. ``report`` is called on the thread of the user code, as often as that
         code likes, so it must be quick, and may drop all but the last.
@@ -60,6 +63,7 @@ class Context:
         self.job_id = job_id
         self.attempt = attempt
         self.task = task
+        self.traceparent = traceparent
         self._report = report
         self._made_by = made_by
         self._said: dict[str, Any] = {}
@@ -168,6 +172,8 @@ def current() -> Context:
 def enter(context: Context) -> None:
     """For runners: make it the current one until the asyncio task, or the call under a copied context, is over."""
     _running.set(context)
+    if context.traceparent and tracing.is_used():
+        tracing.enter(context.traceparent)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from mainspring.sdk.handle import Handle
 from mainspring.sdk.lending import lend
 from mainspring.sdk.options import Declared, SubmitOptions, submit_fields
 from mainspring.sdk.signature import from_function, result_reader
+from mainspring.sdk.tracing import in_trace
 from mainspring.sdk.waiting import in_thread
 
 if TYPE_CHECKING:
@@ -358,4 +359,4 @@ class Submission(Generic[P, R]):
         return requests
 
     def _request(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobRequest:
-        return JobRequest(task=self._task.name, params=self._task.parameters.bind(args, kwargs), **self._fields)
+        return JobRequest(self._task.name, self._task.parameters.bind(args, kwargs), **in_trace(self._fields))

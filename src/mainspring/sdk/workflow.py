@@ -23,6 +23,7 @@ from mainspring.sdk.options import Length
 from mainspring.sdk.run import RunHandle
 from mainspring.sdk.signature import from_function, from_types
 from mainspring.sdk.task import Clients
+from mainspring.sdk.tracing import in_trace
 from mainspring.sdk.waiting import in_thread
 
 P = ParamSpec("P")
@@ -169,7 +170,7 @@ class RegisteredWorkflow(Generic[P]):
 
     def submit(self, *args: P.args, **kwargs: P.kwargs) -> RunHandle:
         """Begin a run, and return once it is stored for good. Raises InvalidParameters, InvalidWorkflow, StoreError."""
-        request = RunRequest(self.name, self.parameters.bind(args, kwargs))
+        request = RunRequest(self.name, self.parameters.bind(args, kwargs), **in_trace({}))
         return RunHandle(self._clients.asking, self._clients.submitting().start_run(request))
 
     async def asubmit(self, *args: P.args, **kwargs: P.kwargs) -> RunHandle:

@@ -42,17 +42,20 @@ from mainspring.engine.record import Recorder, recording
 from mainspring.engine.retention import Retention, keep_of
 from mainspring.engine.rollup import RollUp
 from mainspring.engine.sweep import Sweep
+from mainspring.engine.telemetry import Telemetry
 from mainspring.engine.turn import Turn
-from mainspring.errors import AddressRefused
+from mainspring.errors import AddressRefused, InvalidSetting
 from mainspring.process import has_terminal
 from mainspring.server.admission import Admission
 from mainspring.server.connection import Patient
 from mainspring.server.courier import Courier
 from mainspring.server.exchange import Entry
+from mainspring.server.exposition import Family
 from mainspring.server.file_schedules import FileSchedules
 from mainspring.server.health import Health
 from mainspring.server.heeding import Heeding, Shared
 from mainspring.server.listen import Terms, check, listen, url
+from mainspring.server.measures import of_machine, of_store, of_workers
 from mainspring.server.pace import Pace
 from mainspring.server.routes.access import AccessRoutes
 from mainspring.server.routes.catalog import CatalogRoutes
@@ -149,6 +152,8 @@ def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive
         "bus": Carry(store, store.clock, poll=_LOOK_UNASKED),
         "webhooks": notify,
     }
+    if settings.otlp_endpoint:
+        watched["telemetry"] = _telemetry(store, settings, stack)
     bells = {name: threading.Event() for name in watched} | {"webhooks": returned}
     lookout = Lookout(store, [(turn, bells[name].set) for name, turn in watched.items()], settings.poll)
     turns: dict[str, Turn] = {"look-out": lookout, "retention": retention, "log": recorder, **watched}
@@ -225,6 +230,32 @@ def _notify(store: Store, settings: Settings, returned: threading.Event, stack: 
     stack.callback(notify.end)
     stack.callback(courier.close)
     return notify
+
+
+def _telemetry(store: Store, settings: Settings, stack: ExitStack) -> Telemetry:
+    """What tells an OpenTelemetry collector. Raises InvalidSetting."""
+    if not settings.otlp_endpoint.startswith(("http://", "https://")):
+        raise InvalidSetting(
+            f"otlp_endpoint is {settings.otlp_endpoint!r}; it must begin with http:// or https://.",
+            remedy="Collectors take OTLP over HTTP at port 4318: http://127.0.0.1:4318",
+            field="otlp_endpoint",
+        )
+    try:
+        from mainspring.server.otlp import Otlp  # costs 300 ms and 20 MB, and is an extra
+    except ImportError as error:
+        raise InvalidSetting(
+            f"otlp_endpoint is set, and OpenTelemetry is not installed: {error}.",
+            remedy="pip install 'mainspring[otel]'",
+            field="otlp_endpoint",
+        ) from error
+    client, disk = DirectClient(store), _disk(settings.database_url)
+
+    def whole() -> list[Family]:
+        return [*of_store(client.figures()), *of_workers(client.workers())]
+
+    otlp = Otlp(settings.otlp_endpoint, store.clock, whole, lambda: of_machine(disk))
+    stack.callback(otlp.close)
+    return Telemetry(store, store.clock, otlp, poll=_LOOK_UNASKED)
 
 
 def _driven(name: str, turn: Turn, clock: Clock, bell: threading.Event, stack: ExitStack) -> Drive:

@@ -67,6 +67,11 @@ class Asked(NamedTuple):
         """Who events and the audit trail say that it was: ``deploy@10.0.0.7``."""
         return self.asker.name if self.asker is ANYBODY else f"{self.asker.name}@{self.address}"
 
+    @property
+    def traceparent(self) -> str:
+        """The trace that the request comes in, as W3C writes it; an empty text without one."""
+        return self.headers.get("traceparent", "")
+
     def keep(self, queue: str | None) -> None:
         """Raise OutOfReach where the asker is kept to other queues; None: the request names none."""
         if self.asker.queues is not None and (queue is None or not self.asker.reaches(queue)):

@@ -63,6 +63,7 @@ _WEBHOOK = (
 )
 _DELIVERY = ("id", "name", "seq", "kind", "state", "made", "due", "ended", "log", "answer")
 _RECORD = (*("seq", "at", "process", "pid", "level", "source", "message", "job", "attempt", "run", "worker", "trace"),)
+_LINEAGE = ("parent", "run", "created", "tags")
 _NAMED = ("name", "version", "hash", "header", "nodes", "changed")
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -202,6 +203,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "queue/rule": ("most", "paused_at", "paused_by", "note"),
     "queue/running": _COUNT,
     "queue/used": ("name", "most", "running"),
+    "span/moves": (
+        *("seq", "at", "target", "attempt", "job", "task", "queue", "outcome", "started", "ended", "worker", "failure"),
+        *_LINEAGE,
+    ),
+    "span/run_ends": ("seq", "at", "state", "run", "workflow", "parent_job", "parent_run", "created", "tags"),
+    "span/jobs": ("id", *_LINEAGE),
+    "span/run": ("parent_job", "parent_run", "created", "tags"),
     "reader/advance": ("cursor",),
     "reader/one": ("cursor",),
     "record/after": _RECORD,

@@ -15,6 +15,7 @@ from mainspring.domain.ids import JobId, LaneId
 from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST, JobRequest
 from mainspring.domain.parameters import checked_json, duration_names, is_iso_duration, iso_durations
 from mainspring.domain.retry import Retry
+from mainspring.domain.span import TAG
 from mainspring.domain.task import Task, checked_name
 from mainspring.domain.uniqueness import checked_rule
 from mainspring.errors import InvalidDuration, InvalidInstant, InvalidOption, InvalidParameters, UnknownTask, near
@@ -206,7 +207,7 @@ def _length(value: str | float | None, field: str) -> Duration | None:
 def _tags(tags: dict[str, str]) -> str | None:
     if not tags:
         return None
-    if len(tags) > _MOST_TAGS:
+    if len(tags) - (TAG in tags) > _MOST_TAGS:
         raise InvalidOption(f"There are {len(tags)} tags; at most {_MOST_TAGS} are allowed.", field="tags")
     for key, value in tags.items():
         if not key or "=" in key or '"' in key:

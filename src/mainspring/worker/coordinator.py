@@ -18,7 +18,7 @@ from mainspring.clock import MILLISECOND, SECOND, Duration, from_seconds, second
 from mainspring.config.live import Live
 from mainspring.domain.frame import BULK, Ended, Frame, FromRunner, Hello, Request, Stop, Unusable
 from mainspring.domain.ids import WorkerId
-from mainspring.domain.task import Catalog, Lodging
+from mainspring.domain.task import Lodging
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.declaring import bring_large, report
 from mainspring.engine.dispatch import STARTS_FIRST, Dispatch
@@ -33,8 +33,7 @@ from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.frames import Channel
 from mainspring.worker.heeding import Heeding
 from mainspring.worker.options import WorkerOptions
-from mainspring.worker.recording import Diary, diary, tell_death
-from mainspring.worker.recording import say as say_aloud
+from mainspring.worker.recording import Diary, diary, say_aloud, tell_death
 from mainspring.worker.requests import RequestDesk
 from mainspring.worker.roster import Roster
 from mainspring.worker.runners import RunnerProcess, RunnerSpec
@@ -89,7 +88,7 @@ class Coordinator:
         self._runners: dict[int, RunnerProcess] = {}
         self._roster = Roster(options.runners)
         self._worker: WorkerId | None = None
-        self._greeted: list[tuple[RunnerProcess, Catalog]] = []
+        self._greeted: list[tuple[RunnerProcess, Hello]] = []
         self._dispatch: Dispatch | None = None
         self._desk = RequestDesk(lambda job: DirectClient(store, actor=f"job:{job}", parent=job), store.debt)
         self._signals = 0
@@ -306,7 +305,7 @@ class Coordinator:
     def _take(self, runner: RunnerProcess, frame: FromRunner) -> None:
         match frame:
             case Hello():
-                self._greeted.append((runner, frame.catalog))
+                self._greeted.append((runner, frame))
             case Unusable():
                 self._unusable(runner, frame.message)
             case Request():
@@ -318,22 +317,22 @@ class Coordinator:
     def _admit(self) -> None:
         """Let in the runners that have said hello, as soon as the store takes it."""
         while self._greeted:
-            runner, declared = self._greeted[0]
+            runner, hello = self._greeted[0]
             if self._dispatch is None:
                 try:
-                    self._dispatch = self._register(declared)
+                    self._dispatch = self._register(hello)
                 except STORE_AWAY as error:
                     self._say(f"{type(error).__name__}: {error} Trying again in a second.")
                     return
             del self._greeted[0]
             if runner.number in self._runners:
                 lodging = self._roster.greeted(runner.number)
-                self._dispatch.add_runner(runner.number, [task.name for task in declared.tasks], lodging)
+                self._dispatch.add_runner(runner.number, [task.name for task in hello.catalog.tasks], lodging)
                 self._record_pids()
 
-    def _register(self, declared: Catalog) -> Dispatch:
+    def _register(self, said: Hello) -> Dispatch:
         """The first hello: the platform learns of the tasks and of this worker."""
-        options = self._options
+        options, declared = self._options, said.catalog
         host = socket.gethostname()
         name = options.name or f"{host}-{os.getpid()}"
 
@@ -369,6 +368,7 @@ class Coordinator:
             limits=self._configured.limits,
             timing=self._configured.timing,
             sweep_offset=from_seconds(seconds(options.sweep) * self._chance.fraction()),
+            traced=said.traced,
         )
         if self._signals:
             dispatch.drain()

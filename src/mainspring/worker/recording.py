@@ -54,7 +54,7 @@ def tell_death(runner: int, why: str, held: Iterable[Held]) -> None:
         _LOG.warning("job %d was in runner %d: %s", one.job, runner, why, extra=about)
 
 
-def say(text: str) -> None:
+def say_aloud(text: str) -> None:
     """To standard error, for a worker that nobody has given a log."""
     sys.stderr.write(f"mainspring worker: {text}\n")
     sys.stderr.flush()

@@ -78,7 +78,7 @@ class Driver:
     # --- saying -----------------------------------------------------------------------------------------------
 
     def start(
-        self, task: str, *, room: int = LOG_LIMIT, attempt: int = 1, details: Any = None, **params: Any
+        self, task: str, *, room: int = LOG_LIMIT, attempt: int = 1, details: Any = None, trace: str = "", **params: Any
     ) -> ClaimId:
         """Start a job of this task; its claim."""
         self._next += 1
@@ -88,7 +88,13 @@ class Driver:
         inline = Raw(b"{}" if large else data)
         told = Raw(json.dumps(details).encode())
         self.process.control.put(
-            Start(job, claim, attempt, f"{self.app}.{task}", inline, bulk=large, log_room=room, details=told)
+            Start(
+                *(job, claim, attempt, f"{self.app}.{task}", inline),
+                bulk=large,
+                log_room=room,
+                details=told,
+                trace=trace,
+            )
         )
         if large:
             self.process.bulk.put(Params(job, claim, Raw(data)))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from mainspring.client import Client
 from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import attempt_wire, bulk_wire, event_wire, explanation_wire, job_wire, logline_wire
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobRequest, Receipt, Unique
+from mainspring.domain.span import in_trace
 from mainspring.domain.states import FINAL
 from mainspring.errors import InvalidInput, MainspringError
 from mainspring.server.decode import FILTERS, NARROWING, bulk_request, job_filter, job_request, job_requests, no_fields
@@ -112,7 +115,8 @@ class JobRoutes:
                 asked.keep(request.queue or own.get(request.task))
                 if isinstance(request.unique, Unique) and request.unique.on_conflict == "replace":
                     asked.keep(None)  # the job that would be replaced may be in any queue
-        return self._client.acting(asked.actor).submit(requests, idempotency_key=key)
+        traced = [msgspec.structs.replace(one, tags=in_trace(one.tags, asked.traceparent)) for one in requests]
+        return self._client.acting(asked.actor).submit(traced, idempotency_key=key)
 
     def bulk(self, asked: Asked) -> Answer:
         """Cancel or retry what a filter matches; what was done, and where to go on."""

@@ -12,6 +12,7 @@ from mainspring.domain.graph import compiled
 from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.seen import of_graph
 from mainspring.domain.run import Replay, RunFilter, RunRequest
+from mainspring.domain.span import in_trace
 from mainspring.domain.workflow import from_plain
 from mainspring.errors import InvalidInput, InvalidWorkflow, UnknownRun
 from mainspring.server import pages
@@ -109,12 +110,13 @@ class RunRoutes:
     def start(self, asked: Asked) -> Answer:
         """A run of a workflow that is known by name."""
         body = body_of(asked, _Start, "A run")
-        return self._started(asked, RunRequest(asked.path["name"], body.params, body.tags))
+        return self._started(asked, RunRequest(asked.path["name"], body.params, in_trace(body.tags, asked.traceparent)))
 
     def start_inline(self, asked: Asked) -> Answer:
         """A run of the definition that it comes with."""
         body = body_of(asked, _Inline, "A run")
-        return self._started(asked, RunRequest(from_plain(body.definition), body.params, body.tags))
+        tags = in_trace(body.tags, asked.traceparent)
+        return self._started(asked, RunRequest(from_plain(body.definition), body.params, tags))
 
     def _started(self, asked: Asked, request: RunRequest) -> Answer:
         run = self._client.acting(asked.actor).start_run(request)

@@ -7,20 +7,24 @@ from typing import Any
 
 import pytest
 
+from mainspring.chance import SeededChance
 from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, Instant
-from mainspring.control import metrics, queues, schedules
+from mainspring.control import metrics, queues, read, schedules
 from mainspring.domain.event import Event
+from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobRequest
 from mainspring.domain.metric import BUCKETS, KEPT, Key, Point, SeriesWanted, bucket_of
 from mainspring.domain.plan import Plan
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.timetable import Origin
+from mainspring.domain.worker import WorkerState
 from mainspring.engine.fire import Fire
 from mainspring.engine.rollup import RollUp
 from mainspring.errors import InvalidOption
-from mainspring.store import events, series
+from mainspring.server.measures import of_workers
+from mainspring.store import events, series, workers
 from tests.contract.engines import START
-from tests.contract.stories import Story
+from tests.contract.stories import LEASE, Story
 
 
 def roll_up(story: Story) -> None:
@@ -135,6 +139,43 @@ def test_levels_are_looked_at_once_a_minute_and_add_up_over_queues(story: Story)
     oldest = [p.amount.most for p in points(story, "oldest", queue="mail")]
     assert oldest == [20 * SECOND, 80 * SECOND]
     assert points(story, "slots", label="all")[0].amount.total == 10
+
+
+def test_levels_follow_workers_that_die_and_counters_never_fall(story: Story) -> None:
+    chance = SeededChance(237)
+    survivor = story.hello("survivor")
+    rolled = RollUp(story.store, story.clock)
+    before: dict[Key, int] = {}
+    running: list[JobId] = []
+
+    def level(name: str, **labels: str) -> float:
+        families = {one.name: one for one in of_workers(read.all_workers(story.store))}
+        return next(one.value for one in families[name].samples if one.labels == labels)
+
+    for _ in range(60):
+        match chance.whole(0, 4):
+            case 0 if running:
+                story.end(running.pop(), chance.pick([Outcome.SUCCEEDED, Outcome.FAILED, Outcome.CRASHED]))
+            case 1:
+                story.cancel(story.submit(delay="1h"))
+            case _:
+                running.append(story.running())
+        story.clock.forward(50 * MILLISECOND)
+        rolled.turn()
+        now = totals(story)
+        assert all(now[key] >= number for key, number in before.items())
+        before = now
+    assert (level("mainspring_slots"), level("mainspring_slots_used")) == (20, len(running))
+    story.clock.forward(LEASE + 1)
+    story.store.write(lambda tx: workers.beat(tx, survivor, WorkerState.ACTIVE, LEASE))
+    story.lose_expired()
+    roll_up(story)
+    assert (level("mainspring_slots"), level("mainspring_slots_used")) == (10, 0)
+    assert level("mainspring_workers", state="lost") == level("mainspring_workers", state="active") == 1
+    moved = {key.label: number for key, number in totals(story).items() if key.metric == "moved"}
+    assert moved == Counter(event.target.value for event in history(story))
+    lost = [number for key, number in totals(story).items() if (key.metric, key.label) == ("duration", "lost")]
+    assert sum(lost) == len(running) > 0
 
 
 def test_hours_and_days_are_sums_of_their_minutes_and_minutes_go_first(story: Story) -> None:

@@ -1,0 +1,58 @@
+"""What is shown of a run that goes on is what happened, at every look (field report B205)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import httpx2
+
+from mainspring.domain.run import RunRequest
+from mainspring.domain.workflow import Node, Workflow
+from tests.processes.world.driver import World
+
+STEPS, ITEMS, LIMIT = 5, 20, 2
+RANKS = {"waiting": 0, "active": 1, "succeeded": 2}
+
+
+def test_a_chain_over_20_items_shows_its_steps_one_by_one_and_counts_that_add_up(world: World) -> None:
+    up = world.up()
+    address = world.eventually(lambda: re.search(r"listening at (http\S+:\d+)", up.said))[1]
+    names = [f"step-{number}" for number in range(STEPS)]
+    nodes = [
+        Node(
+            name, task="ledgers.nap", needs=tuple(names[at - 1 : at]), params={"seconds": 0.02}, map=list(range(ITEMS))
+        )
+        for at, name in enumerate(names)
+    ]
+    run = world.client.start_run(RunRequest(Workflow("chain", tuple(nodes), parallel=LIMIT)))
+    shown: dict[str, int] = dict.fromkeys(names, 0)
+    looks = 0
+    with httpx2.Client(base_url=f"{address}/api/v1/runs/{run.id}", trust_env=False, timeout=30) as http:
+        ended = False
+        while not ended:
+            told = http.get("").json()
+            ended = told["state"] != "running"
+            assert sum(told["progress"].values()) == told["nodes"] == STEPS
+            found: list[dict[str, Any]] = http.get("/nodes").json()["items"]
+            for node in found:
+                rank = RANKS[node["state"]]
+                assert shown[node["name"]] <= rank, "nothing that was done is undone"
+                shown[node["name"]] = rank
+                if node["state"] == "succeeded":
+                    assert node["items_ended"] == node["items"] == ITEMS
+            states = [node["state"] for node in found]
+            assert states == sorted(states, key=RANKS.__getitem__, reverse=True), (
+                "a step begins when the one before it is done"
+            )
+            assert states.count("active") <= 1
+            assert world.client.queue("ledgers").running <= LIMIT
+            looks += 1
+        graph = http.get("/graph").json()
+        events = http.get("/events?limit=1000").json()["items"]
+    assert looks > STEPS
+    assert set(shown.values()) == {RANKS["succeeded"]}
+    assert Counter(node["state"] for node in graph["nodes"]) == {"succeeded": STEPS}
+    assert sum(event["to"] == "succeeded" and event["job"] is not None for event in events) == STEPS * ITEMS
+    world.stays(lambda: world.client.run(run.id).state.value == "succeeded", 0.1)

@@ -43,9 +43,7 @@ def test_a_chain_over_20_items_shows_its_steps_one_by_one_and_counts_that_add_up
                 if node["state"] == "succeeded":
                     assert node["items_ended"] == node["items"] == ITEMS
             states = [node["state"] for node in found]
-            assert states == sorted(states, key=RANKS.__getitem__, reverse=True), (
-                "a step begins when the one before it is done"
-            )
+            assert states == sorted(states, key=RANKS.__getitem__, reverse=True), "a step waits for the one before it"
             assert states.count("active") <= 1
             assert world.client.queue("ledgers").running <= LIMIT
             looks += 1

@@ -60,7 +60,11 @@ _OF_CHANGES = {
     415: "The body is not sent as JSON.",
 }
 _UNKNOWN = {404: "There is no such thing."}
-_KEY = {"Idempotency-Key": {"POST /api/v1/jobs", "POST /api/v1/jobs/batch"}}
+_JOBS = {"POST /api/v1/jobs", "POST /api/v1/jobs/batch"}
+_BY_ROUTE = {
+    "Idempotency-Key": _JOBS,
+    "traceparent": {*_JOBS, "POST /api/v1/runs", "POST /api/v1/workflows/{name}/runs"},
+}
 _TAG = {"schema": {"type": "string"}, "description": "Of this answer, for If-None-Match."}
 _RESUMED = "Last-Event-ID"
 _TEXTS = {HTML, PLAIN, STREAM}
@@ -152,7 +156,7 @@ def _parameters(entry: Entry) -> list[dict[str, Any]]:
         for name in re.findall(r"\{(\w+)\}", entry.path)
     ]
     found += [{"name": name, "in": "query", "schema": values.get(name) or QUERY[name]} for name in entry.query]
-    headers = [name for name, routes in _KEY.items() if f"{entry.method} {entry.path}" in routes]
+    headers = [name for name, routes in _BY_ROUTE.items() if f"{entry.method} {entry.path}" in routes]
     if STREAM in entry.tells.media:
         headers.append(_RESUMED)
     if fresh.is_list(entry):

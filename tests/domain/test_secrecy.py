@@ -9,6 +9,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from mainspring.clock import MINUTE, SECOND
+from mainspring.domain.address import shown
 from mainspring.domain.logline import LOG_LIMIT
 from mainspring.domain.secrecy import Mask, hiding, is_telling, masked, of_environment, of_parameters
 from mainspring.runner.output import PIECE, JobLog
@@ -95,6 +96,21 @@ SECRET = "s3cr3t-Zq8vXw"
 def test_what_looks_like_a_secret_is_hidden_in_what_processes_say(text: str) -> None:
     assert SECRET not in masked(text)
     assert "***" in masked(text)
+
+
+@pytest.mark.parametrize(
+    ("url", "seen"),
+    [
+        ("postgresql://ann:hunter22@db/x?password=hunter22&schema=s", "postgresql://ann@db/x?schema=s"),
+        ("mysql://ann:hunter22@db/x", "mysql://ann@db/x"),
+        ("redis://:hunter22@db", "redis://@db"),
+        ("https://ann:hunter22@collector:4318", "https://ann@collector:4318"),
+        ("sqlite:///a:b@c.db", "sqlite:///a:b@c.db"),
+        ("http://127.0.0.1:8750", "http://127.0.0.1:8750"),
+    ],
+)
+def test_addresses_are_shown_without_passwords(url: str, seen: str) -> None:
+    assert shown(url) == seen
 
 
 def test_what_is_no_secret_stays_as_it_is() -> None:

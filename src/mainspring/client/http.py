@@ -12,6 +12,7 @@ import httpx2
 import msgspec
 
 from mainspring.clock import SECOND, Duration, seconds
+from mainspring.domain.address import shown
 from mainspring.errors import (
     IllegalState,
     KeyHeld,
@@ -130,7 +131,7 @@ class Rest:
 
     def _gone(self, why: str) -> ServerUnreachable:
         return ServerUnreachable(
-            f"The server at {self.url} can't be used: {why.strip() or 'no answer'}.", remedy=_RIGHT
+            f"The server at {shown(self.url)} can't be used: {why.strip() or 'no answer'}.", remedy=_RIGHT
         )
 
     def _unknown(self) -> OutcomeUnknown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mainspring.clock import instant_text
@@ -15,7 +16,7 @@ def holding_wire(one: Holding) -> dict[str, Any]:
     value = plain(key, one.value)
     return {
         "name": key.text,
-        "value": shown(value) if key.text == "database_url" and isinstance(value, str) else value,
+        "value": shown(value) if isinstance(value, str) else value,
         "source": one.layer.value,
         "place": one.place,
         "default": key.setting.default_text or None,
@@ -31,6 +32,10 @@ def edit_wire(edit: Edit) -> dict[str, Any]:
         "at": instant_text(edit.at),
         "actor": edit.actor,
         "source": edit.layer.value,
-        "before": dict(edit.before),
-        "after": dict(edit.after),
+        "before": _shown(edit.before),
+        "after": _shown(edit.after),
     }
+
+
+def _shown(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: shown(value) if isinstance(value, str) else value for name, value in values.items()}

@@ -1,11 +1,13 @@
-"""URLs of databases as values: which kind, and how they may be shown."""
+"""URLs as values: which kind of database they name, and how they may be shown."""
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 _POSTGRES = ("postgresql://", "postgres://")
 _SECRET = {"password", "sslpassword", "sslkey", "listen_url"}
+_PASSWORD = re.compile(r"(://[^/\s:@]*):[^/\s@]+@")
 
 
 def is_postgres(url: str) -> bool:
@@ -16,7 +18,7 @@ def is_postgres(url: str) -> bool:
 def shown(url: str) -> str:
     """The URL as people may see it in messages and logs: without passwords."""
     if not is_postgres(url):
-        return url
+        return _PASSWORD.sub(r"\1@", url)
     parts = urlsplit(url)
     name, _, host = parts.netloc.rpartition("@")
     user = name.partition(":")[0]

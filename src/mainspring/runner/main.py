@@ -18,6 +18,7 @@ from contextlib import suppress
 from mainspring import process
 from mainspring.clock import SystemClock
 from mainspring.domain.frame import PROTOCOL, Frame, Hello, ToRunner, Unusable
+from mainspring.domain.secrecy import hiding
 from mainspring.errors import AppNotLoadable, MainspringError
 from mainspring.runner.capture import capture_logging, capture_streams, emit_here
 from mainspring.runner.client import Answers, FrameClient, Inside, LoopClient, refuse_outside
@@ -45,7 +46,7 @@ def main(argv: list[str]) -> int:
         app = load_app(argv[0])
         catalog = app.catalog()
     except MainspringError as error:
-        _say_last(channels[0], Unusable(str(error)))
+        _say_last(channels[0], Unusable(hiding(os.environ)(str(error))))
         return AppNotLoadable.exit_status
     capture_logging(app.name, emit_here)
     gc.collect()

@@ -29,7 +29,7 @@ from mainspring.control import settings as control_settings
 from mainspring.control.access import recognise
 from mainspring.control.users import recognise as recognise_session
 from mainspring.domain.access import SESSION_PREFIX, Asker
-from mainspring.domain.address import is_postgres
+from mainspring.domain.address import is_postgres, shown
 from mainspring.domain.outward import networks_of
 from mainspring.domain.secrecy import hiding
 from mainspring.domain.setting import Settings
@@ -236,7 +236,7 @@ def _telemetry(store: Store, settings: Settings, stack: ExitStack) -> Telemetry:
     """What tells an OpenTelemetry collector. Raises InvalidSetting."""
     if not settings.otlp_endpoint.startswith(("http://", "https://")):
         raise InvalidSetting(
-            f"otlp_endpoint is {settings.otlp_endpoint!r}; it must begin with http:// or https://.",
+            f"otlp_endpoint is {shown(settings.otlp_endpoint)!r}; it must begin with http:// or https://.",
             remedy="Collectors take OTLP over HTTP at port 4318: http://127.0.0.1:4318",
             field="otlp_endpoint",
         )

@@ -33,6 +33,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from mainspring.clock import Clock, Instant
+from mainspring.domain.address import shown
 from mainspring.domain.span import Span
 from mainspring.server.exposition import Family, Sample
 
@@ -55,7 +56,7 @@ class Otlp:
     def __init__(self, url: str, clock: Clock, whole: Families, own: Families) -> None:
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # what fails is said once, by the telemetry loop
         base = url.rstrip("/")
-        self._url = base
+        self._url = shown(base)
         self._spans = OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=_TIMEOUT)
         self._numbers = OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=_TIMEOUT)
         self._clock = clock

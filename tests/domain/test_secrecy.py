@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -30,7 +31,7 @@ def base64_of(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-FORMS = {
+FORMS: dict[str, Callable[[str], str]] = {
     "as it is": lambda secret: secret,
     "base64": base64_of,
     "base64 behind a name": lambda secret: base64_of(f"user:{secret}"),

@@ -40,7 +40,7 @@ class Origins:
         above = maker[0], int(maker[1])
         found = self._known.get(above)
         if found is None:
-            older = spans.of_run(tx, above[1]) if above[0] == "run" else spans.of_jobs(tx, [above[1]]).get(above[1])
+            older = spans.of_run(tx, above[1]) if above[0] == "run" else spans.of_job(tx, above[1])
             if older is None:
                 return root(kind, number, lineage.created)
             found = self._known[above] = self._of(tx, *above, older, deep - 1)

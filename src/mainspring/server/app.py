@@ -241,7 +241,7 @@ def _telemetry(store: Store, settings: Settings, stack: ExitStack) -> Telemetry:
             field="otlp_endpoint",
         )
     try:
-        from mainspring.server.otlp import Otlp  # costs 300 ms and 20 MB, and is an extra
+        from mainspring.server.otlp import Otlp  # costs 200 ms and 6 MB, and is an extra
     except ImportError as error:
         raise InvalidSetting(
             f"otlp_endpoint is set, and OpenTelemetry is not installed: {error}.",

@@ -89,7 +89,7 @@ class Otlp:
 
     def close(self) -> None:
         """Let go of connections; an export that is under way gives up."""
-        self._spans.shutdown()
+        self._spans.shutdown()  # type: ignore[no-untyped-call]
         self._numbers.shutdown()
 
     def _metrics(self, families: Iterable[Family], now: Instant) -> list[Metric]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from mainspring.clock import Instant
 from mainspring.domain.ids import JobId
 from mainspring.domain.span import Lineage, Move, RunEnd
 from mainspring.store import events, rows
@@ -16,7 +18,7 @@ def stretch(tx: Transaction, after: int, limit: int) -> tuple[int, list[Move], l
     if not number:
         return until, [], [], False
     moves = [_move(row) for row in tx.rows("span/moves", after=after, until=until)]
-    ends = [RunEnd(*row[:5], _lineage(row[5:])) for row in tx.rows("span/run_ends", after=after, until=until)]
+    ends = [_run_end(*row) for row in tx.rows("span/run_ends", after=after, until=until)]
     return until, moves, ends, number == limit
 
 
@@ -31,6 +33,11 @@ def of_jobs(tx: Transaction, jobs: Sequence[JobId]) -> dict[JobId, Lineage]:
     return {row[0]: _lineage(row[1:]) for row in found}
 
 
+def of_job(tx: Transaction, job: int) -> Lineage | None:
+    """Where a job comes from; None for one that is gone."""
+    return of_jobs(tx, [JobId(job)]).get(JobId(job))
+
+
 def of_run(tx: Transaction, run: int) -> Lineage | None:
     """Where a run comes from; None for one that is gone."""
     row = tx.row("span/run", run=run)
@@ -38,10 +45,15 @@ def of_run(tx: Transaction, run: int) -> Lineage | None:
 
 
 def _move(row: rows.Row) -> Move:
-    *before, failure = row[:12]
-    return Move(*before, rows.failure(failure), _lineage(row[12:]))
+    seq, at, target, attempt, job, task, queue, outcome, started, ended, worker, failure, *lineage = row
+    tried = outcome, started, ended, worker, rows.failure(failure)
+    return Move(seq, at, target, attempt, job, task, queue, *tried, _lineage(lineage))
 
 
-def _lineage(row: rows.Row) -> Lineage:
+def _run_end(seq: int, at: Instant, state: str, run: int, workflow: str, *lineage: Any) -> RunEnd:
+    return RunEnd(seq, at, state, run, workflow, _lineage(lineage))
+
+
+def _lineage(row: Sequence[Any]) -> Lineage:
     job, run, created, tags = row
     return Lineage(job, run, created, rows.pairs(tags))

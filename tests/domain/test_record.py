@@ -9,9 +9,14 @@ import sys
 import pytest
 
 from mainspring.cli.systemlog import JsonLines, PrettyLines
-from mainspring.domain.record import level_name, level_of
+from mainspring.domain.ids import ClaimId, JobId, RunId
+from mainspring.domain.job import Link
+from mainspring.domain.record import Bound, level_name, level_of, of_record
 from mainspring.domain.secrecy import hiding
+from mainspring.domain.task import Lodging
+from mainspring.engine.held import Held
 from mainspring.errors import InvalidInput
+from mainspring.worker.recording import tell_death
 
 
 def test_a_line_says_no_secret_of_its_process_and_none_that_looks_like_one() -> None:
@@ -32,6 +37,16 @@ def test_a_line_says_what_it_is_about() -> None:
     line = json.loads(JsonLines("worker").format(record))
     assert (line["job"], line["attempt"], line["worker"], line["pid"]) == (7, 2, 3, record.process)
     assert (line["process"], line["level"], line["source"]) == ("worker", "warning", "mainspring.worker")
+
+
+def test_a_dead_runner_is_told_of_with_each_job_that_was_in_it(caplog: pytest.LogCaptureFixture) -> None:
+    one = Held(JobId(7), ClaimId(1), 2, "shop.send", 3, Lodging.SHARED, None, trace="4bf9")  # type: ignore[arg-type]
+    other = Held(JobId(8), ClaimId(2), 1, "shop.send", 4, Lodging.SHARED, None)  # type: ignore[arg-type]
+    one.link = Link(RunId(5), 0)
+    tell_death(3, "killed", [other, one])
+    (record,) = caplog.records
+    assert record.getMessage() == "job 7 was in runner 3: killed"
+    assert of_record(record) == Bound(job=7, attempt=2, run=5, trace="4bf9")
 
 
 def test_levels_have_names() -> None:

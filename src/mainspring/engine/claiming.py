@@ -44,6 +44,11 @@ class Claimed(NamedTuple):
     refused: Failure | None = None
     origin: Origin | None = None
 
+    @property
+    def trace(self) -> str | None:
+        """In which one it is, where that is known."""
+        return None if self.origin is None else self.origin.trace
+
 
 class Claims(NamedTuple):
     """The result of a look: what was claimed, whether more waits than fits, how many wait for a runner alone.

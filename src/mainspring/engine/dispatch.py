@@ -442,6 +442,7 @@ class Dispatch:
         runner = self._custody.runner_for(lane.lodging)
         held = Held(left.job, claim, left.attempt + 1, claimed.load.task, runner.number, lane.lodging, claimed.policy)
         held.place_of, held.slots, held.link = place_of, lane.slots, claimed.load.link
+        held.trace = claimed.trace
         if place_of in self.held:
             held.slots = max(lane.slots, self.held[place_of].slots)
         self.held[left.job] = held

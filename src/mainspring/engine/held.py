@@ -23,7 +23,7 @@ class Held(msgspec.Struct):
     ``asked``: the outcome it was asked to end with; ``check_at``: when to look whether it heeded (monotonic);
     ``place_of``: the job that lent it its slot; ``slots``: how many of the worker's are kept for it, and for those in
     whose place it runs; ``stuck``: only the end of its runner can end it; ``fenced``: its lease is gone, nothing of it
-    will be written; ``link``: what it is in a run.
+    will be written; ``link``: what it is in a run; ``trace``: in which one it is, where its runner wants to know.
     """
 
     job: JobId
@@ -41,6 +41,7 @@ class Held(msgspec.Struct):
     stuck: bool = False
     fenced: bool = False
     link: Link | None = None
+    trace: str | None = None
 
 
 class RunnerView(msgspec.Struct):

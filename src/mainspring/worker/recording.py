@@ -50,7 +50,8 @@ def diary(recorder: Recorder, clock: Clock) -> Iterator[Diary]:
 def tell_death(runner: int, why: str, held: Iterable[Held]) -> None:
     """A runner has died: one line for each job that was in it."""
     for one in sorted((each for each in held if each.runner == runner), key=lambda each: each.job)[:_MOST]:
-        about = {"job": one.job, "attempt": one.attempt} | ({} if one.link is None else {"run": one.link.run})
+        run = None if one.link is None else one.link.run
+        about = {"job": one.job, "attempt": one.attempt, "run": run, "trace": one.trace}
         _LOG.warning("job %d was in runner %d: %s", one.job, runner, why, extra=about)
 
 

@@ -347,12 +347,7 @@ SETTINGS: tuple[Setting, ...] = (
         depends="none",
     ),
     Setting(
-        "otlp_endpoint",
-        Kind.TEXT,
-        "",
-        "Where an OpenTelemetry collector takes OTLP over HTTP, such as http://127.0.0.1:4318.",
-        "--otlp-endpoint",
-        _SERVERS,
+        "otlp_endpoint", Kind.TEXT, "", "Where a collector takes OTLP.", "--otlp-endpoint", _SERVERS, depends="none"
     ),
     Setting(
         "request_rate",

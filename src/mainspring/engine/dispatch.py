@@ -27,7 +27,7 @@ from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerVi
 from mainspring.engine.intake import LogIntake
 from mainspring.engine.lending import Lending, Waits
 from mainspring.engine.reach import Reach
-from mainspring.engine.starting import start_frames
+from mainspring.engine.starting import start_frames, unstartable
 from mainspring.engine.sweep import LeaseWatch
 from mainspring.engine.timing import Timing
 from mainspring.errors import STORE_AWAY, OutcomeUnknown, StoreError
@@ -441,8 +441,7 @@ class Dispatch:
         lane = claimed.lane
         runner = self._custody.runner_for(lane.lodging)
         held = Held(left.job, claim, left.attempt + 1, claimed.load.task, runner.number, lane.lodging, claimed.policy)
-        held.place_of, held.slots, held.link = place_of, lane.slots, claimed.load.link
-        held.trace = claimed.trace
+        held.place_of, held.slots, held.link, held.trace = place_of, lane.slots, claimed.load.link, claimed.trace
         if place_of in self.held:
             held.slots = max(lane.slots, self.held[place_of].slots)
         self.held[left.job] = held
@@ -452,9 +451,7 @@ class Dispatch:
             room, held.next_line = self._intake.kept(held)
         frames = start_frames(claimed, held.attempt, room)
         if frames is None:
-            text = "its stored parameters are not JSON; the row was changed by hand"
-            failure = claimed.refused or Failure("UnreadableParameters", text)
-            self._finish(held, Ending(left.job, claim, Outcome.FAILED, failure=failure, final=True))
+            self._finish(held, Ending(left.job, claim, Outcome.FAILED, failure=unstartable(claimed), final=True))
             return
         faults.hit(FaultPoint.START_BEFORE_SEND)
         for frame in frames:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mainspring.clock import seconds
+from mainspring.domain.attempt import Failure
 from mainspring.domain.frame import INLINE_LIMIT, Frame, Params, Start
 from mainspring.domain.span import traceparent
 from mainspring.engine.claiming import Claimed
@@ -36,6 +37,12 @@ def start_frames(claimed: Claimed, attempt: int, log_room: int) -> list[Frame] |
         trace="" if claimed.origin is None else traceparent(claimed.origin, left.job, attempt),
     )
     return [start, Params(left.job, claim, msgspec.Raw(params))] if large else [start]
+
+
+def unstartable(claimed: Claimed) -> Failure:
+    """Why there are no frames for it."""
+    text = "its stored parameters are not JSON; the row was changed by hand"
+    return claimed.refused or Failure("UnreadableParameters", text)
 
 
 def _is_json(text: bytes) -> bool:

@@ -23,7 +23,7 @@ from mainspring.domain.task import Catalog, Executor, Lodging, Task
 from mainspring.domain.worker import WorkerState
 from mainspring.engine.claiming import Claimed, Claimer
 from mainspring.engine.held import Limits, Room, RunnerView
-from mainspring.store import Store, Transaction, catalog, lanes, workers
+from mainspring.store import Store, Transaction, catalog, lanes, runs, workers
 from mainspring.store.workers import Hello
 from mainspring.transitions.ended import Report, end
 from tests.api import conformance
@@ -199,5 +199,9 @@ class HandWorker:
     def end(self, job: int, outcome: Outcome, *, result: bytes | None = None, failure: Failure | None = None) -> None:
         claimed = self._known.pop(job)
         ending = Ending(JobId(job), claimed.grant.claim, outcome, result=result, failure=failure)
-        report = Report(ending, claimed.policy, alone=False)
-        self._store.write(lambda tx: end(tx, [report], f"worker:{self.id}"))
+
+        def work(tx: Transaction) -> None:
+            link = runs.links(tx, [JobId(job)]).get(JobId(job))
+            end(tx, [Report(ending, claimed.policy, alone=False, link=link)], f"worker:{self.id}")
+
+        self._store.write(work)

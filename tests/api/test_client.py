@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import threading
@@ -13,11 +14,12 @@ import pytest
 from mainspring.cli.main import main
 from mainspring.client.direct import DirectClient
 from mainspring.client.operating import OperatingClient
-from mainspring.client.remote import connect
+from mainspring.client.remote import AsyncHttpClient, HttpClient, aconnect, connect
 from mainspring.clock import MILLISECOND, Duration
 from mainspring.domain.access import ChangeFilter, Role, UserChange
 from mainspring.domain.bulk import Bulk
-from mainspring.domain.job import JobFilter, JobRequest, Unique
+from mainspring.domain.ids import JobId
+from mainspring.domain.job import Job, JobFilter, JobRequest, Unique
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.topic import SubscriptionWanted
@@ -231,29 +233,29 @@ def test_all_that_can_be_seen_is_the_same_either_way(
         assert look(remote) == look(direct)
 
 
-COMMANDS = [
-    "jobs --limit 5",
-    "jobs --count",
-    "queues",
-    "tasks",
-    "audit",
-    "token list",
-    "users list",
-    "config history",
-    "job {job}",
-]
+# --- in asynchronous code ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", COMMANDS)
-def test_a_command_prints_the_same_either_way(
-    server: Serving, direct: DirectClient, words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = words.format(job=submitted(direct)).split()
-    printed = []
-    for way in (("--db", server.database), ("--api", server.url)):
-        assert main([*line, "--json", *way]) == 0
-        printed.append(capsys.readouterr())
-    assert printed[0] == printed[1]
+def test_asynchronous_code_asks_the_same_and_many_things_at_once(server: Serving, direct: DirectClient) -> None:
+    verbs = {name for name, verb in vars(HttpClient).items() if hasattr(verb, "__wrapped__")}
+    assert verbs == {name for name, verb in vars(AsyncHttpClient).items() if hasattr(verb, "__wrapped__")}
+
+    async def talk() -> tuple[list[JobId], Job]:
+        async with aconnect(server.url) as client:
+            made = await asyncio.gather(*(client.submit([JobRequest("shop.echo")]) for _ in range(20)))
+            numbers = [receipt.job for (receipt,) in made]
+            with pytest.raises(UnknownJob, match="987654"):
+                await client.job(987_654)
+            with pytest.raises(InvalidParameters) as wrong:
+                await client.submit([JobRequest("shop.echo"), JobRequest("shop.receipt")])
+            assert wrong.value.index == 1
+            pages = await asyncio.gather(*map(client.job, numbers))
+            assert [page.id for page in pages] == numbers
+            return numbers, await client.cancel(numbers[0])
+
+    numbers, cancelled = asyncio.run(talk())
+    assert len(set(numbers)) == 20
+    assert cancelled == direct.job(numbers[0])
 
 
 # --- when something is wrong with the server --------------------------------------------------------------------------
@@ -352,6 +354,20 @@ def test_a_question_is_asked_again(relayed: Relayed, direct: DirectClient) -> No
     assert relay.seen == 3
 
 
+def test_what_a_lost_answer_means_is_the_same_in_asynchronous_code(relayed: Relayed, direct: DirectClient) -> None:
+    relay, _ = relayed(lambda number: number == 2)
+    job = submitted(direct)
+
+    async def talk() -> None:
+        async with aconnect(relay.url) as client:
+            assert await client.job(job) == direct.job(job)
+            with pytest.raises(OutcomeUnknown):
+                await client.cancel(job)
+
+    asyncio.run(talk())
+    assert (relay.seen, direct.job(job).state) == (3, State.CANCELLED)
+
+
 OTHERS = {
     "a page": b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>",
     "a proxy": b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
@@ -388,6 +404,6 @@ def test_a_server_that_never_answers_is_given_up() -> None:
 
 
 def test_what_rest_does_not_have_is_refused_and_not_both_may_be_named(server: Serving) -> None:
-    assert main(["schedules", "--api", server.url]) == NotYetSupported("x").exit_status
+    assert main(["export", "jobs", "--api", server.url]) == NotYetSupported("x").exit_status
     assert main(["server", "--api", server.url]) == NotYetSupported("x").exit_status
     assert main(["jobs", "--api", server.url, "--db", server.database]) == 2

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
 from mainspring.clock import MINUTE, SECOND
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobRequest
+from mainspring.domain.overriding import Override
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimer, Claims
@@ -26,11 +27,13 @@ def claim(
     queues: Collection[str] = (),
     kinds: Collection[Lodging] = (Lodging.SHARED, Lodging.PROCESS),
     avoid: Collection[JobId] = (),
+    overrides: Mapping[str, Override] = {},
 ) -> Claims:
     """What a worker with this much room gets. ``kinds``: of its runners, which are all idle."""
     runners = [RunnerView(number, kind, frozenset()) for number, kind in enumerate(kinds)]
     room = Room(Limits(slots, processes), {}, runners)
     claimer = Claimer(story.worker, LEASE, f"worker:{story.worker}", story.clock)
+    claimer.adopt(LEASE, overrides)
 
     def work(tx: Transaction) -> Claims:
         every = lanes.read_map(tx)

@@ -44,11 +44,11 @@ def test_a_feed_tells_each_listener_all_behind_its_cursor_however_far_that_is(st
     for _ in range(5):
         story.clock.forward(SECOND)
         jobs.append(story.submit())
-        assert [one.job for one in live.after(begun)] == jobs, "from memory"
-    assert [one.job for one in live.after(0)] == [old, *jobs], "further back than memory goes, from the store"
+        assert [one.happening.job for one in live.after(begun)] == jobs, "from memory"
+    assert [one.happening.job for one in live.after(0)] == [old, *jobs], "further back than memory goes, from the store"
     story.clock.forward(MINUTE)
     jobs.append(story.submit())
-    assert [one.job for one in live.after(begun)] == jobs, "nobody had listened for a while"
+    assert [one.happening.job for one in live.after(begun)] == jobs, "nobody had listened for a while"
 
 
 def test_what_a_feed_keeps_is_bounded_and_what_it_let_go_is_still_told(story: Story) -> None:
@@ -67,7 +67,7 @@ def test_what_a_feed_keeps_is_bounded_and_what_it_let_go_is_still_told(story: St
             wanted += story.submit_many([JobRequest("shop.send")] * 20)
             live.after(live.newest())
         assert len(live._kept) == feed._KEPT
-        assert [one.job for one in live.after(begun)] == wanted
-        assert [one.job for one in live.after(live._start)] == wanted[-50:]
+        assert [one.happening.job for one in live.after(begun)] == wanted
+        assert [one.happening.job for one in live.after(live._start)] == wanted[-50:]
     finally:
         feed._KEPT = before

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from mainspring.clock import SECOND
 from mainspring.control import access, queues, settings
 from mainspring.domain.access import ChangeFilter
 from mainspring.domain.configured import Stated
+from mainspring.domain.overriding import overrides
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.setting import Layer
 from mainspring.errors import InvalidSetting, UnknownEdit
 from mainspring.store import Store
+from mainspring.store.jobs import policy_of
 from tests.contract.stories import Story
 from tests.contract.test_claims import claim
 
@@ -129,6 +134,32 @@ def test_claims_heed_a_limit_that_was_set_as_configuration(story: Story) -> None
     assert len(claim(story).jobs) == 2
     settings.change(story.store, {f"queue.{queue}.limit": None}, actor="ann")
     assert len(claim(story).jobs) == 1
+
+
+def test_attempts_begin_under_what_is_said_of_their_task_and_a_job_keeps_what_it_says_itself(story: Story) -> None:
+    asked: list[dict[str, Any]] = [{}, {"timeout": "9s"}, {"retry": {"max_attempts": 2}}]
+    jobs = [story.submit("mail", **options) for options in asked]
+    other = story.submit("send")
+    declared = story.store.read(lambda tx: policy_of(tx, other))
+    settings.change(story.store, {"task.shop.mail.timeout": "30s", "task.shop.mail.max_attempts": 7}, actor="ann")
+    found = claim(story, overrides=overrides(settings.kept(story.store))).jobs
+    policies = {one.grant.left.job: (one.policy.timeout, one.policy.retry.max_attempts) for one in found}
+    half, nine = 30 * SECOND, 9 * SECOND
+    attempts = declared.retry.max_attempts
+    assert [policies[job] for job in jobs] == [(half, 7), (nine, 7), (half, 2)]
+    assert policies[other] == (declared.timeout, attempts), "no task but the one that is named"
+    assert attempts != 7
+
+
+def test_what_a_server_s_file_says_of_tasks_holds_for_all_workers_and_people_win(store: Store) -> None:
+    key = "task.shop.mail.max_attempts"
+    settings.publish(store, {key: Stated(2, "line 1")}, actor="file:a")
+    assert overrides(settings.kept(store))["shop.mail"].max_attempts == 2
+    settings.change(store, {key: 5}, actor="ann")
+    assert overrides(settings.kept(store))["shop.mail"].max_attempts == 5
+    settings.change(store, {key: None}, actor="ann")
+    settings.publish(store, {}, actor="file:a")
+    assert overrides(settings.kept(store)) == {}
 
 
 def test_a_value_that_this_version_can_not_read_stops_nothing(store: Store, caplog: pytest.LogCaptureFixture) -> None:

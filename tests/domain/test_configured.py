@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from mainspring.clock import SECOND
+from mainspring.clock import SECOND, Duration, Instant
 from mainspring.config.layers import load
 from mainspring.config.live import Live
 from mainspring.domain.configured import Kept, Key, Scope, Stated, key_of, plain, value_of
+from mainspring.domain.overriding import Override, overrides
+from mainspring.domain.retry import Retry
 from mainspring.domain.setting import BY_NAME, Layer
 from mainspring.errors import InvalidSetting
 
@@ -23,6 +25,8 @@ limit = 3
 limit = 1
 [worker.alpha]
 slots = 4
+[task.shop.receipt]
+timeout = "1m"
 """
 
 
@@ -55,17 +59,19 @@ def process(tmp_path: Path) -> Process:
     return Process(tmp_path)
 
 
-def test_a_file_speaks_of_everything_and_of_queues_and_workers_by_name(process: Process) -> None:
+def test_a_file_speaks_of_everything_and_of_queues_tasks_and_workers_by_name(process: Process) -> None:
     assert process.stated == {
         "lease": 20 * SECOND,
         "slots": 9,
         "queue.mail.limit": 3,
         "queue.shop.bulk.limit": 1,
         "worker.alpha.slots": 4,
+        "task.shop.receipt.timeout": 60 * SECOND,
     }
     places = {key: one.place.rpartition(" ")[2] for key, one in process.live.loaded.layers[Layer.FILE].items()}
     assert places["slots"] == "3"
     assert (places["queue.mail.limit"], places["queue.shop.bulk.limit"], places["worker.alpha.slots"]) == tuple("579")
+    assert places["task.shop.receipt.timeout"] == "11"
 
 
 def test_what_is_said_of_a_worker_holds_for_it_and_a_later_layer_wins(tmp_path: Path) -> None:
@@ -81,7 +87,7 @@ def test_what_is_said_of_a_worker_holds_for_it_and_a_later_layer_wins(tmp_path: 
     assert alpha.live.settings.slots == 4
 
 
-@pytest.mark.parametrize("text", ["lease", "queue.mail.limit", "queue.a.b.limit", "worker.alpha-1.slots"])
+@pytest.mark.parametrize("text", ["lease", "queue.a.b.limit", "task.shop.a.b.timeout", "worker.alpha-1.slots"])
 def test_a_key_is_read_as_it_is_written(text: str) -> None:
     assert key_of(text).text == text
 
@@ -96,6 +102,7 @@ def test_a_key_is_read_as_it_is_written(text: str) -> None:
         ("queue.mail.lim", "Did you mean limit"),
         ("queue.ma il.limit", "names no queue"),
         ("worker.alpha.port", "is not a setting of a worker"),
+        ("task.receipt.timeout", r"task\.APP\.NAME\.SETTING"),
         ("job.7.limit", r"queue\.NAME\.SETTING"),
         ("x" * 5000, "is not a setting"),
     ],
@@ -142,7 +149,7 @@ WRONG = [
     "[queue]\nlimit = 3",
     "[queue.mail]\nlimits = 3",
     "[queue.mail]\nlease = '3s'",
-    "[queue.mail.more]\nlimit = 3",
+    "[queue.mail.limit]\nmore = 3",
     "[queue.'ma il']\nlimit = 3",
     "[queue.'../mail']\nlimit = 3",
     "[[queue.mail]]\nlimit = 3",
@@ -151,6 +158,10 @@ WRONG = [
     "[worker.alpha]\nspeed = 3",
     "[worker.'']\nslots = 3",
     "[task.send]\ntimeout = '3s'",
+    "[task.shop.send]\nlimit = 3",
+    "[task.shop.send]\ntimeout = '0s'",
+    "[task.shop.send]\nmax_attempts = 0",
+    "[task.shop]\nsend = '3s'",
     # a value that it can't have
     "lease = 30",
     "lease = 30.5",
@@ -284,3 +295,19 @@ def test_each_value_is_shown_with_the_layer_and_the_place_that_it_comes_from(pro
     assert held["queue.mail.limit"][:2] == (3, Layer.FILE)
     assert held["queue.bulk.limit"] == (5, Layer.STORE, "store, by ann")
     assert held["worker.alpha.slots"][0] == 4
+
+
+# --- what is said of tasks --------------------------------------------------------------------------------------------
+
+
+def test_what_is_said_of_a_task_holds_in_place_of_its_declaration_and_people_win_over_a_file() -> None:
+    def kept(name: str, value: int, layer: Layer = Layer.STORE) -> Kept:
+        return Kept(f"task.shop.receipt.{name}", layer, value, Instant(0), "ann")
+
+    said = [kept("max_attempts", 7), kept("max_attempts", 2, Layer.FILE), kept("grace", 0), kept("delay", 600 * SECOND)]
+    found = overrides([*said, Kept("lease", Layer.STORE, SECOND, Instant(0), "ann")])
+    assert found == {"shop.receipt": Override(grace=Duration(0), max_attempts=7, delay=Duration(600 * SECOND))}
+    retry = found["shop.receipt"].of_retry(Retry(factor=3))
+    assert (retry.max_attempts, retry.delay, retry.factor) == (7, 600 * SECOND, 3)
+    assert retry.max_delay == 600 * SECOND, "a cap is never below the delay"
+    assert Override(timeout=Duration(SECOND)).of_retry(retry) is retry

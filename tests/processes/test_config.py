@@ -7,8 +7,16 @@ import signal
 
 import httpx2
 
+from mainspring.domain.states import Outcome
 from tests.processes.world.driver import World
 from tests.processes.world.engines import both_engines
+
+
+def timed_out(world: World) -> bool:
+    """Whether a job of a second is over its time."""
+    (job,) = world.submit_many("at_most_once", [{"seconds": 1}], priority=0)
+    world.until_ended([job])
+    return world.outcomes(job) == [Outcome.TIMED_OUT]
 
 
 @both_engines
@@ -22,12 +30,13 @@ def test_the_limit_of_a_queue_is_changed_while_its_jobs_run_and_all_workers_heed
     def runs(most: int, how: str) -> None:
         world.eventually(lambda: world.client.queue(queue).running == most, what=f"{most} at once, by {how}")
 
-    file.write_text(f"[queue.{queue}]\nlimit = 2\n")
+    file.write_text(f"[queue.{queue}]\nlimit = 2\n[task.ledgers.at_most_once]\ntimeout = '200ms'\n")
     world.eventually(lambda: world.client.queue(queue).limit == 2)
     world.submit_many("nap", [{"seconds": 0.3}] * 200)
     runs(2, "file")
     assert world.command("config", "set", f"queue.{queue}.limit=5", "worker.w-1.slots=3").returncode == 0
     runs(5, "command")
+    world.eventually(lambda: timed_out(world), what="a task's timeout, by file")
     world.eventually(lambda: world.active()["w-1"].slots == 3)
     assert httpx2.patch(config, json={f"queue.{queue}.limit": 3}, trust_env=False).status_code == 200
     runs(3, "REST")

@@ -15,7 +15,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from mainspring.client.operating import OperatingClient
+from mainspring.client.operating import OperatingClient, ServingClient
 from mainspring.config.layers import Loaded, environment, load
 from mainspring.config.live import Live
 from mainspring.errors import NotYetSupported, WrongUse
@@ -53,7 +53,23 @@ class Access:
         ``make``: whether a database may be made where none is; a question never makes one. ``actor``: who is said to
         have done it.
         """
-        client = self._of_server() or self._of_database(make=make, actor=actor)
+        remote = self._of_server()
+        if remote is None:
+            with self.database(make=make, actor=actor) as client:
+                yield client
+        else:
+            try:
+                yield remote
+            finally:
+                remote.close()
+
+    @contextmanager
+    def database(self, *, make: bool = False, actor: str = "client") -> Iterator[ServingClient]:
+        """A client on the database, whatever server is named elsewhere: for what a server itself begins with."""
+        from mainspring.client.direct import connect
+
+        loaded = self.load()
+        client = connect(loaded.settings.database_url, make=make, actor=actor, live=Live(loaded))
         try:
             yield client
         finally:
@@ -70,12 +86,6 @@ class Access:
         from mainspring.client.remote import connect
 
         return connect(url, token=self.token or given.get("MAINSPRING_TOKEN", ""))
-
-    def _of_database(self, *, make: bool, actor: str) -> OperatingClient:
-        from mainspring.client.direct import connect
-
-        loaded = self.load()
-        return connect(loaded.settings.database_url, make=make, actor=actor, live=Live(loaded))
 
 
 def operator() -> str:

@@ -19,6 +19,6 @@ def declare_schedules(access: Access) -> None:
     stated = schedules_of(path) if path.exists() else None
     if stated is None:
         return
-    with access.client(make=True) as client:
+    with access.database(make=True) as client:
         for told in client.declare_schedules(stated):
             show.note(f"{path.name}: {told}")

@@ -349,10 +349,6 @@ class DirectClient:
         """All that happened behind a cursor."""
         return read.happenings(self.store, after=after, limit=limit)
 
-    def kept_settings(self) -> list[Kept]:
-        """All that the store holds of the configuration."""
-        return settings.kept(self.store)
-
     def holdings(self) -> list[Holding]:
         """Every setting with what holds, and why."""
         return self._held(settings.kept(self.store))

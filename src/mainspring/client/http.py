@@ -1,12 +1,14 @@
 """Requests to a server and its answers: a refusal becomes the error that it was, a lost answer says what is known.
 
-Knows HTTP and nothing of jobs.
+A verb is written once, as steps that yield requests and take their answers (``verbs/``). Who takes the steps is one of
+two, Blocking and Awaiting; only these know that there is a network, and neither knows anything of jobs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import httpx2
 import msgspec
@@ -33,74 +35,94 @@ lost."""
 _TRIES = 3
 """Of what changes nothing, or may be sent twice."""
 
+T = TypeVar("T")
 
-class Rest:
-    """One server. ``token``: what shows who we are, an empty text where nobody asks; ``patience``: for one answer."""
 
-    def __init__(self, url: str, token: str = "", *, patience: Duration = PATIENCE) -> None:
+class Request(NamedTuple):
+    """What is sent. ``key``: by it the server knows a request that it has had already; ``query``: None is left out."""
+
+    method: str
+    path: str
+    body: object = None
+    key: str = ""
+    query: Mapping[str, object] = {}
+
+    @property
+    def tries(self) -> int:
+        """How often it may be sent."""
+        return _TRIES if self.method == "GET" or self.key else 1
+
+    def options(self) -> dict[str, Any]:
+        """The rest of it, as httpx2 takes it."""
+        content = b"" if self.body is None else msgspec.json.encode(self.body)
+        headers = {"Content-Type": "application/json"} if content else {}
+        if self.key:
+            headers["Idempotency-Key"] = self.key
+        params = {name: str(value) for name, value in self.query.items() if value is not None}
+        return {"params": params, "content": content, "headers": headers}
+
+
+Steps = Generator[Request, Any, T]
+"""A verb: it yields requests, is sent the value of each answer (or thrown the error), and returns what was asked."""
+
+
+def get(path: str, **query: object) -> Request:
+    """What is there."""
+    return Request("GET", path, query=query)
+
+
+def send(method: str, path: str, body: object = None, *, key: str = "", **query: object) -> Request:
+    """Have something changed. Without a key it is never sent twice: where no answer came that is OutcomeUnknown."""
+    return Request(method, path, body, key, query)
+
+
+def items(path: str, **query: object) -> Steps[list[Any]]:
+    """The items of a list, one page of it."""
+    found: list[Any] = (yield get(path, **query))["items"]
+    return found
+
+
+def pages(path: str, **query: object) -> Steps[list[Any]]:
+    """All items of a list, page by page."""
+    found: list[Any] = []
+    cursor: str | None = None
+    while True:
+        page = yield get(path, **query, cursor=cursor)
+        found += page["items"]
+        cursor = page["next"]
+        if cursor is None:
+            return found
+
+
+def part(name: str) -> str:
+    """A name as a part of a path."""
+    return quote(name, safe="")
+
+
+class Server:
+    """One server, and what its answers mean. ``token``: who we are, an empty text where nobody asks."""
+
+    def __init__(self, url: str, token: str, patience: Duration) -> None:
         self.url = url.rstrip("/")
-        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self.options: dict[str, Any] = {
+            "base_url": self.url,
+            "headers": {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {}),
+            "timeout": seconds(patience),
+            "trust_env": False,
+            "follow_redirects": False,
+            "limits": httpx2.Limits(keepalive_expiry=_IDLE),
+            "verify": not self.url.startswith("http://"),  # to read all certificates takes longer than to ask
+        }
+
+    def opened(self, kind: Callable[..., T]) -> T:
+        """A client of httpx2. Raises ServerUnreachable for what is no address."""
         try:
-            self._http = httpx2.Client(
-                base_url=self.url,
-                headers=headers,
-                timeout=seconds(patience),
-                trust_env=False,
-                follow_redirects=False,
-                limits=httpx2.Limits(keepalive_expiry=_IDLE),
-            )
+            return kind(**self.options)
         except (ValueError, httpx2.InvalidURL) as error:
             raise ServerUnreachable(f"{self.url!r} is no address of a server: {error}.", remedy=_RIGHT) from error
 
-    def get(self, path: str, **query: object) -> Any:
-        """What is there."""
-        return self._ask("GET", path, query=query, twice=True)
-
-    def items(self, path: str, **query: object) -> list[Any]:
-        """The items of a list, one page of it."""
-        found: list[Any] = self.get(path, **query)["items"]
-        return found
-
-    def pages(self, path: str, **query: object) -> Iterator[Any]:
-        """All items of a list, page by page."""
-        cursor: str | None = None
-        while True:
-            page = self.get(path, **query, cursor=cursor)
-            yield from page["items"]
-            cursor = page["next"]
-            if cursor is None:
-                return
-
-    def change(self, method: str, path: str, body: object = None, *, key: str = "", **query: object) -> Any:
-        """Have something changed. ``key``: by it the server knows a request that it has had already.
-
-        Raises OutcomeUnknown where it was sent, there was no answer, and it must not be sent twice.
-        """
-        return self._ask(method, path, body=body, key=key, query=query, twice=bool(key))
-
-    def close(self) -> None:
-        """Let go of connections."""
-        self._http.close()
-
-    def _ask(  # noqa: PLR0913 - all of a request
-        self, method: str, path: str, *, twice: bool, query: Mapping[str, object], body: object = None, key: str = ""
-    ) -> Any:
-        content = b"" if body is None else msgspec.json.encode(body)
-        headers = ({"Content-Type": "application/json"} if content else {}) | ({"Idempotency-Key": key} if key else {})
-        params = {name: str(value) for name, value in query.items() if value is not None}
-        for left in reversed(range(_TRIES if twice else 1)):
-            try:
-                answer = self._http.request(method, f"{API}{path}", params=params, content=content, headers=headers)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol) as error:
-                raise self._gone(str(error)) from error  # nothing was sent
-            except httpx2.TransportError as error:
-                if not left:
-                    raise (self._gone(str(error)) if method == "GET" else self._unknown()) from error
-            else:
-                return self._read(answer, path)
-        raise self._unknown()
-
-    def _read(self, answer: httpx2.Response, path: str) -> Any:
+    def read(self, answer: httpx2.Response, request: Request) -> Any:
+        """The value of an answer, or the error that it tells of."""
         try:
             value = msgspec.json.decode(answer.content)
         except msgspec.DecodeError:
@@ -108,8 +130,16 @@ class Rest:
         if answer.is_success and value is not None:
             return value
         if isinstance(value, dict) and isinstance(value.get("code"), str):
-            raise self._refusal(value, path)
-        raise self._gone(f"it answers {answer.status_code} and is no server of mainspring")
+            return self._refusal(value, request.path)
+        return self._gone(f"it answers {answer.status_code} and is no server of mainspring")
+
+    def lost(self, error: httpx2.TransportError, request: Request, tried: int) -> MainspringError | None:
+        """What it means that no answer came; None: it may be sent again."""
+        if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol):
+            return self._gone(str(error))  # nothing was sent
+        if tried < request.tries:
+            return None
+        return self._gone(str(error)) if request.method == "GET" else OutcomeUnknown(f"The server at {self.url}")
 
     def _refusal(self, problem: dict[str, Any], path: str) -> MainspringError:
         """The error that the server had."""
@@ -134,8 +164,76 @@ class Rest:
             f"The server at {shown(self.url)} can't be used: {why.strip() or 'no answer'}.", remedy=_RIGHT
         )
 
-    def _unknown(self) -> OutcomeUnknown:
-        return OutcomeUnknown(f"The server at {self.url}")
+
+class Blocking:
+    """Takes the steps of verbs, and waits for each answer."""
+
+    def __init__(self, url: str, token: str = "", *, patience: Duration = PATIENCE) -> None:
+        self._server = Server(url, token, patience)
+        self._http = self._server.opened(httpx2.Client)
+
+    def take(self, steps: Steps[T]) -> T:
+        """What the verb was asked for. Raises the error of an answer that the verb does not catch."""
+        said: Any = None
+        try:
+            while True:
+                said = self._answer(_next(steps, said))
+        except StopIteration as over:
+            found: T = over.value
+            return found
+
+    def _answer(self, request: Request) -> Any:
+        for tried in range(1, request.tries + 1):
+            try:
+                answer = self._http.request(request.method, f"{API}{request.path}", **request.options())
+            except httpx2.TransportError as error:
+                if (lost := self._server.lost(error, request, tried)) is not None:
+                    return lost
+            else:
+                return self._server.read(answer, request)
+        raise AssertionError(request)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._http.close()
+
+
+class Awaiting:
+    """The same in asynchronous code: it awaits each answer. Many may ask at once."""
+
+    def __init__(self, url: str, token: str = "", *, patience: Duration = PATIENCE) -> None:
+        self._server = Server(url, token, patience)
+        self._http = self._server.opened(httpx2.AsyncClient)
+
+    async def take(self, steps: Steps[T]) -> T:
+        """What the verb was asked for. Raises the error of an answer that the verb does not catch."""
+        said: Any = None
+        try:
+            while True:
+                said = await self._answer(_next(steps, said))
+        except StopIteration as over:
+            found: T = over.value
+            return found
+
+    async def _answer(self, request: Request) -> Any:
+        for tried in range(1, request.tries + 1):
+            try:
+                answer = await self._http.request(request.method, f"{API}{request.path}", **request.options())
+            except httpx2.TransportError as error:
+                if (lost := self._server.lost(error, request, tried)) is not None:
+                    return lost
+            else:
+                return self._server.read(answer, request)
+        raise AssertionError(request)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._http.aclose()
+
+
+def _next(steps: Steps[Any], said: Any) -> Request:
+    """The next request of a verb, once it has heard what became of the one before."""
+    return steps.throw(said) if isinstance(said, MainspringError) else steps.send(said)
 
 
 _RIGHT = "Start one (mainspring server), or name the address of one: --api http://127.0.0.1:8750"

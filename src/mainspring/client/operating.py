@@ -8,7 +8,7 @@ from typing import Protocol, Self
 from mainspring.client import Client
 from mainspring.clock import Duration
 from mainspring.domain.access import Asker, Change, ChangeFilter, Role, Token, User, UserChange
-from mainspring.domain.configured import Edit, Holding, Kept
+from mainspring.domain.configured import Edit, Holding
 from mainspring.domain.event import Happening
 from mainspring.domain.metric import Figures, Point, SeriesWanted
 from mainspring.domain.plan import Plan
@@ -18,7 +18,7 @@ from mainspring.domain.webhook import Delivery, DeliveryPage, Webhook, WebhookCh
 
 
 class OperatingClient(Client, Protocol):
-    """A client on a store, for whoever looks after it."""
+    """A client for whoever looks after a platform: on its store, or over REST; no command knows which it has."""
 
     def acting(self, actor: str) -> Self:
         """The same client, of which events and the audit trail say that it was somebody else."""
@@ -49,14 +49,6 @@ class OperatingClient(Client, Protocol):
         """All users, by name, removed ones last."""
         ...
 
-    def sign_in(self, name: str, password: str, *, address: str) -> tuple[str, Asker]:
-        """The secret of a new session, and whose it is. Raises WrongPassword."""
-        ...
-
-    def sign_out(self, secret: str, *, address: str) -> None:
-        """A session is over. Raises Unauthenticated."""
-        ...
-
     def revoke_token(self, wanted: str) -> Token:
         """Take a token back, by number or name. Raises UnknownToken."""
         ...
@@ -67,18 +59,6 @@ class OperatingClient(Client, Protocol):
 
     def changes(self, wanted: ChangeFilter) -> list[Change]:
         """Lines of the audit trail, newest first."""
-        ...
-
-    def happenings(self, *, after: int, limit: int) -> list[Happening]:
-        """All that happened behind a cursor, to jobs and to runs, oldest first."""
-        ...
-
-    def declare_schedules(self, stated: Mapping[str, Plan]) -> list[str]:
-        """Record all schedules that a file declares, and withdraw what it declares no more; what is to be told."""
-        ...
-
-    def kept_settings(self) -> list[Kept]:
-        """All that the store holds of the configuration, by key."""
         ...
 
     def holdings(self) -> list[Holding]:
@@ -98,10 +78,6 @@ class OperatingClient(Client, Protocol):
 
     def revert_settings(self, seq: int) -> list[Holding]:
         """Set everything to what people had set right after that change. Raises UnknownEdit."""
-
-    def figures(self) -> Figures:
-        """All numbers as they are now."""
-        ...
 
     def series(self, wanted: SeriesWanted) -> list[Point]:
         """A metric over time, in order; stretches in which nothing happened are left out. Raises InvalidOption."""
@@ -174,4 +150,28 @@ class OperatingClient(Client, Protocol):
 
     def redeliver(self, name: str, delivery: int) -> Delivery:
         """Deliver once more what has ended. Raises UnknownWebhook, UnknownDelivery, NotEnded."""
+        ...
+
+
+class ServingClient(OperatingClient, Protocol):
+    """What a server needs beside that; it is not asked over REST."""
+
+    def sign_in(self, name: str, password: str, *, address: str) -> tuple[str, Asker]:
+        """The secret of a new session, and whose it is. Raises WrongPassword."""
+        ...
+
+    def sign_out(self, secret: str, *, address: str) -> None:
+        """A session is over. Raises Unauthenticated."""
+        ...
+
+    def happenings(self, *, after: int, limit: int) -> list[Happening]:
+        """All that happened behind a cursor, to jobs and to runs, oldest first."""
+        ...
+
+    def declare_schedules(self, stated: Mapping[str, Plan]) -> list[str]:
+        """Record all schedules that a file declares, and withdraw what it declares no more; what is to be told."""
+        ...
+
+    def figures(self) -> Figures:
+        """All numbers as they are now."""
         ...

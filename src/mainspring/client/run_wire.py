@@ -8,7 +8,7 @@ import msgspec
 
 from mainspring.client.wire import failure_wire, made_by_wire
 from mainspring.clock import Instant, instant_text
-from mainspring.domain.run import Replay, Run, RunEvent, RunNode, WorkflowShown
+from mainspring.domain.run import NodeJob, Replay, Run, RunEvent, RunNode, WorkflowShown
 
 
 def workflow_wire(shown: WorkflowShown) -> dict[str, Any]:
@@ -38,9 +38,11 @@ def run_wire(run: Run) -> dict[str, Any]:
         "finished_at": _time(run.finished_at),
         "deadline": _time(run.deadline),
         "stop": None if run.stop is None else run.stop.value,
+        "stop_at": _time(run.stop_at),
         "stop_by": run.stop_by,
         "parent": run.parent,
         "parent_run": run.parent_run,
+        "parent_node": run.parent_node,
         "replay_of": run.replay_of,
         "replayed_by": run.replayed_by,
         "tags": run.tags,
@@ -54,8 +56,9 @@ def replay_wire(replay: Replay) -> dict[str, Any]:
 
 
 def node_wire(node: RunNode) -> dict[str, Any]:
-    """A node of a run."""
+    """A node of a run; ``number`` is the cursor, ``job_states`` says more of the same ``jobs``."""
     return {
+        "number": node.number,
         "name": node.name,
         "task": node.task,
         "workflow": node.workflow,
@@ -66,11 +69,23 @@ def node_wire(node: RunNode) -> dict[str, Any]:
         "items_ended": node.items_ended,
         "items_kept": node.items_kept,
         "jobs": [job.id for job in node.jobs],
+        "job_states": [_node_job_wire(job) for job in node.jobs],
         "runs": node.runs,
         "kept": node.kept,
+        "left_at": _time(node.left_at),
         "started_at": _time(node.started_at),
         "finished_at": _time(node.finished_at),
         "error": failure_wire(node.error),
+    }
+
+
+def _node_job_wire(job: NodeJob) -> dict[str, Any]:
+    return {
+        "id": job.id,
+        "item": job.item,
+        "state": job.state,
+        "started_at": _time(job.started_at),
+        "finished_at": _time(job.finished_at),
     }
 
 

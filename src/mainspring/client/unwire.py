@@ -11,19 +11,24 @@ from typing import Any, TypeVar
 import msgspec
 
 from mainspring.clock import instant
+from mainspring.domain import plan as plans
 from mainspring.domain.access import Change, Token, User
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.bulk import BulkDone
 from mainspring.domain.configured import Edit, Holding, key_of, value_of
 from mainspring.domain.event import Event
 from mainspring.domain.job import Job, Receipt
+from mainspring.domain.joins import Tally
 from mainspring.domain.logline import LogLine
 from mainspring.domain.queue import Queue
 from mainspring.domain.reason import Explanation
+from mainspring.domain.run import CodeChange, Replay, Run, RunEvent, RunNode, WorkflowShown
 from mainspring.domain.setting import Kind, Layer
 from mainspring.domain.task import Task
+from mainspring.domain.timetable import Backfill, Filling, Schedule, Tick
 from mainspring.domain.topic import Message, Subscription, Topic
 from mainspring.domain.worker import Worker
+from mainspring.domain.workflow import Workflow
 
 Wire = dict[str, Any]
 
@@ -127,6 +132,85 @@ def holding_of(wire: Wire) -> Holding:
 def edit_of(wire: Wire) -> Edit:
     """A change of the configuration."""
     return _made(wire | {"layer": wire["source"]}, Edit, ("at",))
+
+
+def schedule_of(wire: Wire) -> Schedule:
+    """A schedule; its number is nobody's business but the store's."""
+    said = {name: wire[name] for name in plans.FIELDS}
+    renamed = {
+        "id": 0,
+        "standing": wire["state"],
+        "plan": said,
+        "declared": said | wire["declared"],
+        "next_tick": wire["next_at"],
+        "next_at": wire["fires_at"],
+        "last": wire["last_tick"],
+        "ahead": wire["ahead_until"],
+    }
+    times = ("next_tick", "next_at", "last", "last_fired", "last_succeeded", "paused_at", "created_at", "changed_at")
+    return _made(wire | renamed, Schedule, (*times, "ahead"))
+
+
+def tick_of(wire: Wire) -> Tick:
+    """A tick."""
+    return _made(wire | {"nominal": wire["at"]}, Tick, ("nominal", "last", "decided_at"))
+
+
+def backfill_of(wire: Wire) -> Backfill:
+    """A backfill; which schedule it is of was known to who asked."""
+    renamed = {
+        "schedule": 0,
+        "first": wire["from"],
+        "last": wire["to"],
+        "newest_first": wire["order"] == "newest",
+        "most": wire["limit"],
+    }
+    return _made(wire | renamed, Backfill, ("first", "last", "place", "created_at", "ended_at"))
+
+
+def filling_of(wire: Wire) -> Filling:
+    """What a backfill is to do."""
+    begun = wire["backfill"]
+    return Filling([instant(tick) for tick in wire["ticks"]], None if begun is None else backfill_of(begun))
+
+
+def document_of(wire: Wire) -> Workflow:
+    """The definition of a workflow, which was checked when it was stored."""
+    return msgspec.convert(wire, Workflow)
+
+
+def workflow_of(wire: Wire) -> WorkflowShown:
+    """What a name stands for."""
+    return _made(wire | {"document": wire["definition"]}, WorkflowShown, ("changed_at",))
+
+
+def run_of(wire: Wire) -> Run:
+    """A run."""
+    tick = None if wire["tick"] is None else _timed(wire["tick"], ("at",))
+    renamed = {"tick": tick, "progress": Tally(**wire["progress"])}
+    return _made(wire | renamed, Run, ("created_at", "finished_at", "deadline", "stop_at"))
+
+
+def replay_of(wire: Wire) -> Replay:
+    """A run that replays another."""
+    return Replay(run_of(wire), [msgspec.convert(one, CodeChange) for one in wire["changed"]])
+
+
+def node_of(wire: Wire) -> RunNode:
+    """A node of a run."""
+    jobs = [_timed(one, ("started_at", "finished_at")) for one in wire["job_states"]]
+    return _made(wire | {"jobs": jobs}, RunNode, ("left_at", "started_at", "finished_at"))
+
+
+def run_event_of(wire: Wire) -> RunEvent:
+    """Something that happened in a run."""
+    renamed = {
+        "job": wire["job"] or 0,
+        "attempt": wire["attempt"] or 0,
+        "source": wire["from"],
+        "target": wire["to"],
+    }
+    return _made(wire | renamed, RunEvent, ("at",))
 
 
 def _made(wire: Mapping[str, Any], kind: type[T], times: tuple[str, ...] = ()) -> T:

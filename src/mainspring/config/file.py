@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from mainspring.domain.configured import NAMED, Key, Scope, Stated, named_key
+from mainspring.domain.configured import BY_SCOPE, NAMED, Key, Scope, Stated, named_key
 from mainspring.domain.setting import BY_NAME, Kind, Setting, Unfit, read
 from mainspring.errors import InvalidSetting, near
 
@@ -108,18 +108,27 @@ class _Reading:
         return _stated(Key(Scope.ALL, "", setting), given, place)
 
     def of_each(self, scope: Scope, tables: object) -> dict[str, Stated]:
-        """What is said of queues or workers, each in a table of its own."""
+        """What is said of queues, tasks or workers, each in a table of its own."""
         stated: dict[str, Stated] = {}
         for of, table in _named(scope, tables, self._place(scope.value)):
             if not isinstance(table, dict):
                 raise _not_by_name(scope, self._place(scope.value, of))
-            for name, given in table.items():
-                place = self._place(scope.value, of, name)
-                try:
-                    key = named_key(scope, of, name)
-                except InvalidSetting as error:
-                    raise InvalidSetting(f"{place}: {error.message}", remedy=error.remedy, field=error.field) from None
-                stated[key.text] = _stated(key, given, place)
+            stated |= self._of_one(scope, (of,), table)
+        return stated
+
+    def _of_one(self, scope: Scope, path: _Path, table: dict[str, object]) -> dict[str, Stated]:
+        """What a table says. A name with dots is a table in a table: [task.shop.receipt]."""
+        stated: dict[str, Stated] = {}
+        for name, given in table.items():
+            place = self._place(scope.value, *path, name)
+            if isinstance(given, dict) and name not in BY_SCOPE[scope]:
+                stated |= self._of_one(scope, (*path, name), given)
+                continue
+            try:
+                key = named_key(scope, ".".join(path), name)
+            except InvalidSetting as error:
+                raise InvalidSetting(f"{place}: {error.message}", remedy=error.remedy, field=error.field) from None
+            stated[key.text] = _stated(key, given, place)
         return stated
 
     def _place(self, *path: str) -> str:
@@ -135,7 +144,7 @@ def _named(scope: Scope, tables: object, place: str) -> list[tuple[str, object]]
 
 
 def _not_by_name(scope: Scope, place: str) -> InvalidSetting:
-    name = {Scope.QUEUE: "mail", Scope.WORKER: "alpha"}[scope]
+    name = {Scope.QUEUE: "mail", Scope.TASK: "shop.receipt", Scope.WORKER: "alpha"}[scope]
     return InvalidSetting(
         f"{place}: [{scope.value}] holds tables by name, such as [{scope.value}.{name}].",
         remedy=f"Settings of all {scope.value}s stand at the top of the file, without a table.",

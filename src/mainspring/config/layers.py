@@ -18,7 +18,7 @@ import msgspec
 
 from mainspring.config.file import FILE_NAME, settings_of
 from mainspring.domain.address import is_postgres
-from mainspring.domain.configured import Scope, Stated, winner
+from mainspring.domain.configured import OF_ALL_WORKERS, Stated, winner
 from mainspring.domain.setting import BY_NAME, DEFAULT_DATABASE, SETTINGS, Layer, Setting, Settings, Unfit, Value, read
 from mainspring.errors import InvalidSetting, NotYetSupported, StoreUnreachable
 
@@ -52,9 +52,9 @@ class Loaded(msgspec.Struct, frozen=True):
         return settled({**self.layers, Layer.FLAG: flags}, self.file, name)
 
     def handed(self) -> Loaded:
-        """The same without what is said of queues: short enough for an environment variable."""
-        queue = f"{Scope.QUEUE.value}."
-        file = {key: stated for key, stated in self.layers.get(Layer.FILE, {}).items() if not key.startswith(queue)}
+        """The same without what is said of queues and tasks: short enough for an environment variable."""
+        common = tuple(f"{scope.value}." for scope in OF_ALL_WORKERS)
+        file = {key: stated for key, stated in self.layers.get(Layer.FILE, {}).items() if not key.startswith(common)}
         return Loaded(self.settings, self.origins, {**self.layers, Layer.FILE: file}, self.file, self.worker)
 
     def restated(self, layer: Layer, stated: Mapping[str, Stated]) -> Loaded:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mainspring.domain.access import Change
-from mainspring.domain.configured import Edit, Kept, Key, Scope, Stated, key_of, plain, value_of
+from mainspring.domain.configured import OF_ALL_WORKERS, Edit, Kept, Key, Scope, Stated, key_of, plain, value_of
 from mainspring.domain.ids import LARGEST
 from mainspring.domain.setting import Layer, Value
 from mainspring.errors import InvalidSetting, UnknownEdit
@@ -70,8 +70,8 @@ def change(store: Store, wanted: Mapping[str, object], *, actor: str) -> list[Ke
 
 
 def publish(store: Store, stated: Mapping[str, Stated], *, actor: str) -> None:
-    """Have the store hold what a server's file says of queues, for all workers; what it no longer says goes."""
-    said = {key: one.value for text, one in stated.items() if (key := key_of(text)).scope is Scope.QUEUE}
+    """Have the store hold what a server's file says for all workers alike; what it no longer says goes."""
+    said = {key: one.value for text, one in stated.items() if (key := key_of(text)).scope in OF_ALL_WORKERS}
     before = {one.key: one.value for one in kept(store) if one.layer is Layer.FILE}
     if before == {key.text: value for key, value in said.items()}:
         return

@@ -1,7 +1,8 @@
 """What is configured: values by key, in layers, and which of them holds.
 
 A key is a setting (``lease``), or one of a queue, a task or a worker by name (``queue.mail.limit``,
-``worker.alpha.slots``). A later layer wins; within a layer what is said of the worker itself wins. Pure.
+``task.shop.receipt.timeout``, ``worker.alpha.slots``). A later layer wins; within a layer what is said of the worker
+itself wins. Pure.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from mainspring.clock import Instant
+from mainspring.clock import DAY, HOUR, MILLISECOND, Instant
 from mainspring.domain.queue import MOST_RUNNING
+from mainspring.domain.retry import MOST_ATTEMPTS
 from mainspring.domain.setting import BY_NAME, Kind, Layer, Setting, Unfit, Value, read, value_text
 from mainspring.domain.task import NAME
 from mainspring.errors import InvalidSetting, near
@@ -24,6 +26,7 @@ class Scope(StrEnum):
 
     ALL = "all"
     QUEUE = "queue"
+    TASK = "task"
     WORKER = "worker"
 
 
@@ -41,14 +44,68 @@ _OF_QUEUES = (
         restart_only=False,
     ),
 )
+_OF_TASKS = (
+    Setting(
+        "timeout",
+        Kind.LENGTH,
+        None,
+        "How long an attempt may run.",
+        "",
+        ("server",),
+        least=MILLISECOND,
+        most=365 * DAY,
+        depends="as declared",
+        restart_only=False,
+    ),
+    Setting(
+        "grace",
+        Kind.LENGTH,
+        None,
+        "How long an attempt that was asked to stop may take before it is killed.",
+        "",
+        ("server",),
+        least=0,
+        most=HOUR,
+        depends="as declared",
+        restart_only=False,
+    ),
+    Setting(
+        "max_attempts",
+        Kind.WHOLE,
+        None,
+        "After how many charged attempts a job is dead.",
+        "",
+        ("server",),
+        least=1,
+        most=MOST_ATTEMPTS,
+        depends="as declared",
+        restart_only=False,
+    ),
+    Setting(
+        "delay",
+        Kind.LENGTH,
+        None,
+        "How long to wait before the second attempt; the later ones follow from it as declared.",
+        "",
+        ("server",),
+        least=0,
+        most=365 * DAY,
+        depends="as declared",
+        restart_only=False,
+    ),
+)
 _OF_WORKERS = ("slots", "processes", "lease", "sweep", "poll", "drain")
 
 BY_SCOPE: Mapping[Scope, Mapping[str, Setting]] = {
     Scope.ALL: BY_NAME,
     Scope.QUEUE: {setting.name: setting for setting in _OF_QUEUES},
+    Scope.TASK: {setting.name: setting for setting in _OF_TASKS},
     Scope.WORKER: {name: BY_NAME[name] for name in _OF_WORKERS},
 }
 """Which settings each scope has."""
+
+OF_ALL_WORKERS = frozenset({Scope.QUEUE, Scope.TASK})
+"""Scopes that hold for all workers alike: what a server's file says of them is put into the store."""
 
 NAMED = tuple(scope for scope in Scope if scope is not Scope.ALL)
 
@@ -136,6 +193,12 @@ def named_key(scope: Scope, of: str, name: str, text: str = "") -> Key:
         raise InvalidSetting(
             f"{text[:80]!r} names no {scope.value}.",
             remedy=f"Write {scope.value}.NAME.SETTING; names are letters, digits, dot, dash and underscore.",
+            field=text[:80],
+        )
+    if scope is Scope.TASK and "." not in of:
+        raise InvalidSetting(
+            f"{text[:80]!r} names a task without its app.",
+            remedy="Write its full name: task.APP.NAME.SETTING.",
             field=text[:80],
         )
     return Key(scope, of, _setting(scope, name, text))

@@ -265,7 +265,7 @@ SETTINGS: tuple[Setting, ...] = (
         "grace",
         Kind.LENGTH,
         Duration(5 * SECOND),
-        "How long a job that was asked to stop may take before it is killed.",
+        "How long after drain `up` kills what has not ended; a job that is asked to stop has the grace of its task.",
         "--grace",
         _WORKERS,
         least=0,

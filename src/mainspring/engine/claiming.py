@@ -9,6 +9,7 @@ from typing import NamedTuple
 from mainspring.clock import Clock, Duration, Instant
 from mainspring.domain.attempt import Failure
 from mainspring.domain.ids import JobId, LaneId, WorkerId
+from mainspring.domain.overriding import Override
 from mainspring.domain.span import Origin
 from mainspring.domain.states import Cause
 from mainspring.domain.task import Lodging
@@ -116,10 +117,12 @@ class Claimer:
         self._actor = actor
         self._policies: dict[int, rows.Policy] = {}
         self._origins = Origins() if traced else None
+        self._overrides: Mapping[str, Override] = {}
 
-    def adopt(self, lease: Duration) -> None:
-        """Take jobs for so long from now on."""
+    def adopt(self, lease: Duration, overrides: Mapping[str, Override]) -> None:
+        """Take jobs for so long from now on, and under what operators say of these tasks."""
         self._lease = lease
+        self._overrides = overrides
 
     def claim(  # noqa: PLR0913
         self,
@@ -220,6 +223,8 @@ class Claimer:
         policy = self._policies.get(load.policy)
         if policy is None:
             policy = self._policies[load.policy] = lanes.policy(tx, load.policy)
+        if (override := self._overrides.get(load.task)) is not None:
+            policy = policy.under(override)
         details = jobs.last_details(tx, grant.left.job) if grant.left.attempt else None
         return Claimed(grant, load, lane, policy, details)
 

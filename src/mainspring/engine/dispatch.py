@@ -16,6 +16,7 @@ from mainspring.domain.attempt import Ending, Failure
 from mainspring.domain.frame import Ended, Frame, Log, Pong, Progress, Stuck
 from mainspring.domain.ids import JobId, WorkerId
 from mainspring.domain.logline import LOG_LIMIT
+from mainspring.domain.overriding import Override
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimed, Claimer, Claims, nothing
@@ -76,8 +77,7 @@ class Dispatch:
         self._store = store
         self._clock = clock
         self._worker = worker
-        self._limits = limits
-        self._timing = timing
+        self._limits, self._timing = limits, timing
         self._actor = f"worker:{worker}"
         self._claimer = Claimer(worker, timing.lease, self._actor, clock, traced=traced)
         self._watch = LeaseWatch(timing.sweep)
@@ -161,10 +161,10 @@ class Dispatch:
         self._poll_at = min(self._poll_at, self._clock.monotonic())
         self._hinted = self._hungry = True
 
-    def adopt(self, limits: Limits, timing: Timing) -> None:
+    def adopt(self, limits: Limits, timing: Timing, overrides: Mapping[str, Override]) -> None:
         """Go by these from now on; what runs beyond them goes on."""
         self._limits, self._timing = limits, timing
-        self._claimer.adopt(timing.lease)
+        self._claimer.adopt(timing.lease, overrides)
         self._watch.sweep_length = timing.sweep
         self._reach.adopt(limits.slots)
         self._renew_at = self._clock.monotonic()

@@ -19,7 +19,7 @@ from types import FrameType
 import uvicorn
 
 from mainspring.client.direct import DirectClient
-from mainspring.client.operating import OperatingClient
+from mainspring.client.operating import ServingClient
 from mainspring.client.webhook_wire import news_of_event, news_of_message
 from mainspring.clock import MINUTE, Clock, Duration, SystemClock, seconds
 from mainspring.config.layers import environment
@@ -170,7 +170,7 @@ def _shared(store: Store, actor: str, declare: Callable[[], None]) -> Shared:
     )
 
 
-def _admission(store: Store, client: OperatingClient, terms: Terms) -> Admission | None:
+def _admission(store: Store, client: ServingClient, terms: Terms) -> Admission | None:
     """Who is let in; None where nobody is asked. Raises AddressRefused where there is nobody who could be."""
     if not terms.asks:
         return None
@@ -189,7 +189,7 @@ def _admission(store: Store, client: OperatingClient, terms: Terms) -> Admission
 
 
 def routes(  # noqa: PLR0913 - what routes need, each once
-    client: OperatingClient,
+    client: ServingClient,
     health: Health,
     clock: Clock | None = None,
     disk: str = ".",

@@ -9,9 +9,11 @@ import threading
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from mainspring.client.operating import OperatingClient
+from mainspring.client.operating import ServingClient
+from mainspring.client.wire import happening_wire
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration
 from mainspring.domain.event import Happening
+from mainspring.server.stream import event
 
 PAGE = 500
 """Events of one answer."""
@@ -25,13 +27,31 @@ _FORGOTTEN = Duration(5 * SECOND)
 _KEPT = 10_000
 
 
+class Told:
+    """Something that happened, and how it is told: written once, however many listen."""
+
+    __slots__ = ("_data", "happening")
+
+    def __init__(self, happening: Happening) -> None:
+        self.happening = happening
+        self._data = b""
+
+    @property
+    def data(self) -> bytes:
+        """The event as a stream has it."""
+        if not self._data:
+            one = self.happening
+            self._data = event(one.subject, happening_wire(one), one.seq)
+        return self._data
+
+
 class Feed:
     """Answers what happened behind a cursor. Safe from many threads."""
 
-    def __init__(self, client: OperatingClient, clock: Clock) -> None:
+    def __init__(self, client: ServingClient, clock: Clock) -> None:
         self._client = client
         self._clock = clock
-        self._kept: list[Happening] = []
+        self._kept: list[Told] = []
         self._start = self._end = -1
         self._looked_at: Duration | None = None
         self._refreshing = threading.Lock()
@@ -41,7 +61,7 @@ class Feed:
         """The newest cursor."""
         return self._client.last_event()
 
-    def after(self, cursor: int) -> Sequence[Happening]:
+    def after(self, cursor: int) -> Sequence[Told]:
         """Events behind the cursor, oldest first, at most PAGE; fewer than that when there are no more."""
         # One asks the store; the others take what is there rather than wait for a store that may be stuck.
         if self._refreshing.acquire(blocking=False):
@@ -53,7 +73,7 @@ class Feed:
             if 0 <= self._start <= cursor:
                 first = bisect_right(self._kept, cursor, key=_seq)
                 return self._kept[first : first + PAGE]
-        return self._client.happenings(after=cursor, limit=PAGE)
+        return [Told(one) for one in self._client.happenings(after=cursor, limit=PAGE)]
 
     def _refresh(self) -> None:
         now = self._clock.monotonic()
@@ -66,14 +86,14 @@ class Feed:
         else:
             found = self._client.happenings(after=self._end, limit=_KEPT // 2)
             with self._changing:
-                self._kept += found
+                self._kept += map(Told, found)
                 self._end = found[-1].seq if found else self._end
                 surplus = len(self._kept) - _KEPT
                 if surplus > 0:
-                    self._start = self._kept[surplus - 1].seq
+                    self._start = _seq(self._kept[surplus - 1])
                     del self._kept[:surplus]
         self._looked_at = now
 
 
-def _seq(one: Happening) -> int:
-    return one.seq
+def _seq(one: Told) -> int:
+    return one.happening.seq

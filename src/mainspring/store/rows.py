@@ -15,6 +15,7 @@ from mainspring.clock import SECOND, Duration, duration
 from mainspring.domain.attempt import Attempt, Failure
 from mainspring.domain.event import Event, Happening
 from mainspring.domain.job import Job
+from mainspring.domain.overriding import Override
 from mainspring.domain.retry import DEFAULT, Retry
 from mainspring.domain.states import Cause, Charge, Outcome, State
 from mainspring.domain.task import Task
@@ -43,6 +44,19 @@ class Policy(msgspec.Struct, frozen=True):
     grace: Duration
     document: dict[str, Any]
 
+    def under(self, override: Override) -> Policy:
+        """The same where operators have said something of the task; what the job itself says stands."""
+        own = self.document.get(OWN, ())
+        return msgspec.structs.replace(
+            self,
+            retry=self.retry if "retry" in own else override.of_retry(self.retry),
+            timeout=self.timeout if "timeout" in own or override.timeout is None else override.timeout,
+            grace=self.grace if override.grace is None else override.grace,
+        )
+
+
+OWN = "own"
+"""Of the document of a policy: the fields that the submit said of its own job."""
 
 _SPOILED = Policy(DEFAULT, None, Duration(5 * SECOND), {"retry": DEFAULT.document(), "timeout": None, "grace": "5s"})
 

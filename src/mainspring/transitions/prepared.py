@@ -5,6 +5,7 @@ The schema decides, never user code. For submits, schedules and runs alike; noth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -177,8 +178,10 @@ def _policy(declared: Declared, request: JobRequest) -> str:
     if request.retry is None and request.timeout is None:
         return declared.policy
     task = declared.task
+    own: list[str] = []
     retry = Retry.from_document(task.retry)
     if request.retry is not None:
+        own.append("retry")
         retry = Retry.from_document(request.retry, base=retry)
     timeout = task.timeout
     if request.timeout is not None:
@@ -187,12 +190,14 @@ def _policy(declared: Declared, request: JobRequest) -> str:
             raise InvalidOption(
                 "timeout is 0; it must be longer.", remedy="Leave it out for no timeout.", field="timeout"
             )
+        own.append("timeout")
         timeout = duration_text(length)
-    return _policy_text(retry, timeout, task.grace)
+    return _policy_text(retry, timeout, task.grace, own)
 
 
-def _policy_text(retry: Retry, timeout: str | None, grace: str) -> str:
-    return rows.text({"retry": retry.document(), "timeout": timeout, "grace": grace})
+def _policy_text(retry: Retry, timeout: str | None, grace: str, own: Sequence[str] = ()) -> str:
+    stated = {rows.OWN: own} if own else {}
+    return rows.text({"retry": retry.document(), "timeout": timeout, "grace": grace} | stated)
 
 
 def _length(value: str | float | None, field: str) -> Duration | None:

@@ -77,7 +77,7 @@ class Coordinator:
         self, options: WorkerOptions, store: Store, say: Callable[[str], None], kept: Diary, live: Live | None
     ) -> None:
         self._options = options
-        self._configured = Heeding(options, live, store.clock, lambda: store.read(settings.stated), self._resize)
+        self._configured = Heeding(options, live, store.clock, lambda: store.read(settings.kept), self._resize)
         self._store = store
         self._say = say
         self._diary = kept

@@ -11,8 +11,9 @@ from contextlib import suppress
 
 from mainspring.clock import SECOND, Clock, Duration
 from mainspring.config.live import Live
-from mainspring.domain.configured import Stated
-from mainspring.domain.setting import Settings
+from mainspring.domain.configured import Kept, stated_of
+from mainspring.domain.overriding import Override, overrides
+from mainspring.domain.setting import Layer, Settings
 from mainspring.engine.dispatch import Dispatch
 from mainspring.engine.held import Limits
 from mainspring.engine.timing import Timing
@@ -26,7 +27,7 @@ EVERY = SECOND
 class Heeding:
     """What a worker is told to be. ``live``: its configuration; None: its options hold for ever.
 
-    ``stated``: reads what the store states; ``resized`` is told of another number of slots.
+    ``kept``: reads what the store holds; ``resized`` is told of another number of slots.
     """
 
     def __init__(
@@ -34,17 +35,18 @@ class Heeding:
         options: WorkerOptions,
         live: Live | None,
         clock: Clock,
-        stated: Callable[[], Mapping[str, Stated]],
+        kept: Callable[[], list[Kept]],
         resized: Callable[[int], None],
     ) -> None:
         self.options = options
         self.wait = EVERY if live is not None else Duration(60 * SECOND)
         self._live = live
-        self._stated = stated
+        self._kept = kept
         self._resized = resized
         self._clock = clock
         self._look_at = clock.monotonic()
         self._rules: str | None = None
+        self._overrides: Mapping[str, Override] = {}
 
     @property
     def limits(self) -> Limits:
@@ -74,19 +76,19 @@ class Heeding:
             changed = self._live.look()
         if dispatch.rules != self._rules:
             try:
-                held = self._stated()
+                kept = self._kept()
             except StoreError:
                 return  # the turn has said it; the next one asks again
             self._rules = dispatch.rules
-            changed = self._live.store_holds(held) or changed
+            changed = self._live.store_holds(stated_of(kept, Layer.STORE)) or changed
+            before, self._overrides = self._overrides, overrides(kept)
+            changed = changed or before != self._overrides
         if changed:
             self._adopt(self._live.settings, dispatch)
 
     def _adopt(self, wanted: Settings, dispatch: Dispatch) -> None:
         before, self.options = self.options, self.options.configured(wanted)
-        if self.options == before:
-            return
-        dispatch.adopt(self.limits, self.timing)
+        dispatch.adopt(self.limits, self.timing, self._overrides)
         if self.options.slots != before.slots:
             with suppress(StoreError):
                 self._resized(self.options.slots)

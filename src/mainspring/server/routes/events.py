@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mainspring.client.operating import OperatingClient
-from mainspring.client.wire import happening_wire
+from mainspring.client.operating import ServingClient
 from mainspring.clock import Clock
 from mainspring.domain.event import Happening
 from mainspring.domain.ids import LARGEST
@@ -13,8 +12,8 @@ from mainspring.domain.kinds import checked_kinds, is_one_of
 from mainspring.errors import InvalidCursor
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Reach, Stream
 from mainspring.server.feed import PAGE, Feed
-from mainspring.server.operation import STREAM, Operation
-from mainspring.server.stream import event, place
+from mainspring.server.operation import STREAM, Operation, gives
+from mainspring.server.stream import place
 
 _UNTOLD = 1000
 """So many events that a listener did not want may pass before it is told how far it is."""
@@ -41,11 +40,11 @@ class Wanted(NamedTuple):
 class EventRoutes:
     """The stream, for whoever listens."""
 
-    def __init__(self, client: OperatingClient, clock: Clock) -> None:
+    def __init__(self, client: ServingClient, clock: Clock) -> None:
         self._feed = Feed(client, clock)
 
     def entries(self) -> list[Entry]:
-        """The route."""
+        """The routes."""
         tells = Operation({200: "Text"}, media=(STREAM,))
         return [
             Entry(
@@ -56,8 +55,13 @@ class EventRoutes:
                 tells,
                 ("job", "run", "queue", "kind", "cursor"),
                 reach=Reach.ASKED,
-            )
+            ),
+            Entry("GET", "/api/v1/events/newest", Access.READ, self.newest, gives("EventCursor")),
         ]
+
+    def newest(self, _: Asked) -> Answer:
+        """The newest cursor: from there on one sees only what comes."""
+        return Answer(200, {"cursor": str(self._feed.newest())})
 
     def live(self, asked: Asked) -> Answer:
         """Events behind the cursor, or from now on, for as long as somebody listens."""
@@ -93,11 +97,11 @@ class _Listening:
         """What is new for it."""
         found = self._feed.after(self._after)
         if found:
-            self._after = found[-1].seq
-        mine = [one for one in found if self._wanted.has(one)]
-        data = b"".join(event(one.subject, happening_wire(one), one.seq) for one in mine)
+            self._after = found[-1].happening.seq
+        mine = [one for one in found if self._wanted.has(one.happening)]
+        data = b"".join([one.data for one in mine])
         if mine:
-            self._told = mine[-1].seq
+            self._told = mine[-1].happening.seq
         if self._told < 0 or self._after - self._told >= _UNTOLD:
             data += place(self._after)
             self._told = self._after

@@ -16,13 +16,15 @@ from mainspring.server.decode import FILTERS, NARROWING, bulk_request, job_filte
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Reach, Stream
 from mainspring.server.operation import JSON, STREAM, Operation, Page, gives
 from mainspring.server.pages import QUERY, job_page, paged
-from mainspring.server.schemas.values import whole
+from mainspring.server.schemas.values import text, whole
 from mainspring.server.stream import event
 
 _JOBS = "/api/v1/jobs"
 _JOB = "/api/v1/jobs/{id}"
 _LONGEST_PAGE = 10_000
 _LONG = {"limit": whole(1_000, least=1, most=_LONGEST_PAGE)}
+_KINDS = text("dead,cancelled", minLength=1, description="Target states or causes, with commas between them.")
+_HISTORY = gives(Page("Event"), values=_LONG | {"kind": _KINDS})
 _STREAMED = 500
 """Lines of one look."""
 
@@ -62,6 +64,7 @@ class JobRoutes:
             ),
             Entry("GET", _JOBS, Access.READ, self.listed, gives(Page("Job")), FILTERS, reach=Reach.ASKED),
             Entry("GET", f"{_JOBS}/count", Access.READ, self.count, gives("Count"), NARROWING, reach=Reach.ASKED),
+            Entry("GET", f"{_JOBS}/events", Access.READ, self.history, _HISTORY, ("kind", "cursor", "limit")),
             Entry("GET", _JOB, Access.READ, self.one, gives("Job"), reach=Reach.JOB),
             Entry("GET", f"{_JOB}/explain", Access.READ, self.explain, gives("Explanation"), reach=Reach.JOB),
             Entry(
@@ -72,8 +75,8 @@ class JobRoutes:
                 f"{_JOB}/events",
                 Access.READ,
                 self.events,
-                gives(Page("Event"), values=_LONG),
-                ("cursor", "limit"),
+                _HISTORY,
+                ("kind", "cursor", "limit"),
                 reach=Reach.JOB,
             ),
             Entry(
@@ -149,10 +152,18 @@ class JobRoutes:
         found = self._client.attempts(asked.job)
         return paged(asked, found, attempt_wire, lambda attempt: (attempt.number,))
 
+    def history(self, asked: Asked) -> Answer:
+        """Events of all jobs behind the cursor, oldest first."""
+        return self._events(asked, None)
+
     def events(self, asked: Asked) -> Answer:
         """Events behind the cursor, oldest first."""
+        return self._events(asked, asked.job)
+
+    def _events(self, asked: Asked, job: JobId | None) -> Answer:
         limit = asked.whole("limit", 1000, 1, _LONGEST_PAGE)
-        found = self._client.events(after=asked.cursor, job=asked.job, limit=limit)
+        kinds = asked.query["kind"].split(",") if "kind" in asked.query else ()
+        found = self._client.events(after=asked.cursor, job=job, kinds=kinds, limit=limit)
         more = found[-1].seq if len(found) == limit else None
         return Answer(200, {"items": [event_wire(event) for event in found], "next": _cursor(more)})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mainspring.client.metric_wire import point_wire
-from mainspring.client.operating import OperatingClient
+from mainspring.client.operating import ServingClient
 from mainspring.clock import DAY, HOUR, MINUTE, Clock, Duration, Instant, SystemClock, duration, instant_text
 from mainspring.domain.metric import METRICS, SeriesWanted
 from mainspring.errors import InvalidInput
@@ -33,7 +33,7 @@ _QUERY = ("metric", "from", "to", "step", "queue", "task", "label", "by")
 class MetricRoutes:
     """The handlers. ``disk``: a directory on the file system to be watched."""
 
-    def __init__(self, client: OperatingClient, health: Health, disk: str, clock: Clock | None = None) -> None:
+    def __init__(self, client: ServingClient, health: Health, disk: str, clock: Clock | None = None) -> None:
         self._client = client
         self._health = health
         self._disk = disk

@@ -19,13 +19,15 @@ from mainspring.server import pages
 from mainspring.server.decode import body_of, no_fields, object_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.operation import Page, gives
-from mainspring.server.schemas.values import word
+from mainspring.server.schemas.values import whole, word
 
 _WORKFLOWS = "/api/v1/workflows"
 _RUNS = "/api/v1/runs"
 _RUN = "/api/v1/runs/{id}"
 _STATES = ["live", *map(str, RunState)]
 _RUN_STATE = word(_STATES)
+_MOST_JOBS = 1_000
+_JOBS = whole(20, least=0, most=_MOST_JOBS) | {"description": "At most so many jobs of each node."}
 
 
 class _Start(msgspec.Struct, forbid_unknown_fields=True):
@@ -83,7 +85,14 @@ class RunRoutes:
                 ("workflow", "state", "cursor", "limit"),
             ),
             Entry("GET", _RUN, Access.READ, self.one, gives("Run")),
-            Entry("GET", f"{_RUN}/nodes", Access.READ, self.nodes, gives(Page("RunNode")), ("cursor", "limit")),
+            Entry(
+                "GET",
+                f"{_RUN}/nodes",
+                Access.READ,
+                self.nodes,
+                gives(Page("RunNode"), values={"jobs": _JOBS}),
+                ("cursor", "limit", "jobs"),
+            ),
             Entry("GET", f"{_RUN}/events", Access.READ, self.events, gives(Page("RunEvent")), ("cursor", "limit")),
             Entry("GET", f"{_RUN}/graph", Access.READ, self.graph, gives("RunGraph")),
             Entry("POST", f"{_RUN}/cancel", Access.ACT, self.cancel, gives("Run")),
@@ -139,9 +148,10 @@ class RunRoutes:
     def nodes(self, asked: Asked) -> Answer:
         """Its nodes, in the order of its definition."""
         limit = asked.whole("limit", 1000, 1, 1000)
-        found = self._client.run_nodes(_number(asked), after=asked.whole("cursor", 0, 0, 2**53), limit=limit)
-        after = str(found[-1].number) if len(found) == limit else None
-        return Answer(200, {"items": [node_wire(node) for node in found], "next": after})
+        after, jobs = asked.whole("cursor", 0, 0, 2**53), asked.whole("jobs", 20, 0, _MOST_JOBS)
+        found = self._client.run_nodes(_number(asked), after=after, limit=limit, jobs=jobs)
+        more = str(found[-1].number) if len(found) == limit else None
+        return Answer(200, {"items": [node_wire(node) for node in found], "next": more})
 
     def events(self, asked: Asked) -> Answer:
         """What happened in it, to its nodes and to their jobs, oldest first."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from mainspring.client.operating import OperatingClient
+from mainspring.client.operating import ServingClient
 from mainspring.client.wire import asker_wire, user_wire
 from mainspring.domain.access import Role, UserChange, proof, role_of
 from mainspring.errors import TooBusy, Unauthenticated, WrongPassword
@@ -47,7 +47,7 @@ class UserRoutes:
     encrypted, so that browsers keep the cookie from others.
     """
 
-    def __init__(self, client: OperatingClient, admission: Admission | None = None, *, secure: bool = False) -> None:
+    def __init__(self, client: ServingClient, admission: Admission | None = None, *, secure: bool = False) -> None:
         self._client = client
         self._admission = admission
         self._turns = threading.BoundedSemaphore(2)  # so that guessing can't use up the server

@@ -173,6 +173,7 @@ SCHEMAS = {
             "detail": maybe(OBJECT),
         }
     ),
+    "EventCursor": record({"cursor": text("51234", pattern="^[0-9]+$")}),
     "LogLine": record(
         {
             "seq": whole(4021),

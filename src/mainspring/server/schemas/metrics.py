@@ -14,6 +14,7 @@ SCHEMAS = {
             "label": maybe(text("succeeded")),
             "count": maybe(whole(12)),
             **{name: maybe(NUMBER) for name in ("mean", "max", "p50", "p95", "p99")},
+            "buckets": listed(record({"le": maybe(NUMBER), "count": whole(12)})),
         }
     ),
     "Series": record(

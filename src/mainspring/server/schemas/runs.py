@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from mainspring.domain.joins import NodeState, Reason, RunState, Stop
+from mainspring.domain.states import State
 from mainspring.domain.workflow import Workflow
 from mainspring.server.operation import Schema
 from mainspring.server.schemas.values import (
@@ -58,9 +59,11 @@ _RUN = {
     "finished_at": maybe(MOMENT),
     "deadline": maybe(MOMENT),
     "stop": maybe(word(Stop)),
+    "stop_at": maybe(MOMENT),
     "stop_by": maybe(text("ann@10.0.0.7")),
     "parent": maybe(whole(10482)),
     "parent_run": maybe(whole(376)),
+    "parent_node": maybe(whole(2)),
     "replay_of": maybe(whole(370)),
     "replayed_by": maybe(whole(380)),
     "tags": TAGS,
@@ -89,6 +92,7 @@ SCHEMAS = {
     "Replay": record(_RUN | {"changed": listed(_CHANGE)}),
     "RunNode": record(
         {
+            "number": whole(3),
             "name": text("load"),
             "task": maybe(text("shop.load")),
             "workflow": maybe(text("nested")),
@@ -99,8 +103,20 @@ SCHEMAS = {
             "items_ended": whole(0),
             "items_kept": whole(0),
             "jobs": listed(whole(10482)),
+            "job_states": listed(
+                record(
+                    {
+                        "id": whole(10482),
+                        "item": maybe(whole(0)),
+                        "state": word(State, example="running"),
+                        "started_at": maybe(MOMENT),
+                        "finished_at": maybe(MOMENT),
+                    }
+                )
+            ),
             "runs": listed(whole(378)),
             "kept": maybe(whole(370)),
+            "left_at": maybe(MOMENT),
             "started_at": maybe(MOMENT),
             "finished_at": maybe(MOMENT),
             "error": maybe(named("Failure")),

@@ -1,0 +1,171 @@
+"""The clients of the load: one that submits at a steady rate, those who listen to events, those who look at lists.
+
+They speak HTTP over plain sockets, so that little of the machine that they measure is theirs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import msgspec
+
+from mainspring.clock import SystemClock, instant, seconds
+
+_LISTS = (
+    "/jobs?limit=50",
+    "/jobs?task=noop&state=succeeded&limit=50",
+    "/queues",
+    "/workers",
+    "/jobs?queue=bench&limit=50",
+)
+_BETWEEN = 0.5
+"""Seconds from an answer to the next look."""
+
+_HANDS = 24
+"""Connections of the one who submits."""
+
+
+class Rest:
+    """Requests over one connection, one after the other."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._pipe: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
+        """Status and body of the answer."""
+        if self._pipe is None:
+            self._pipe = await asyncio.open_connection("127.0.0.1", self._port)
+        reader, writer = self._pipe
+        writer.write(request(self._port, method, path, body))
+        status, length = await head(reader)
+        return status, await reader.readexactly(length)
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._pipe is not None:
+            self._pipe[1].close()
+
+
+def request(port: int, method: str, path: str, body: object = None) -> bytes:
+    """A request as bytes."""
+    data = b"" if body is None else msgspec.json.encode(body)
+    lines = [f"{method} /api/v1{path} HTTP/1.1", f"Host: 127.0.0.1:{port}"]
+    if data:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(data)}"]
+    return "\r\n".join([*lines, "", ""]).encode() + data
+
+
+async def head(reader: asyncio.StreamReader) -> tuple[int, int]:
+    """Status of an answer, and the bytes that follow; 0 where that is not told."""
+    lines = (await reader.readuntil(b"\r\n\r\n")).lower().split(b"\r\n")
+    told = [line.partition(b":")[2] for line in lines if line.startswith(b"content-length:")]
+    return int(lines[0].split()[1]), int(told[0]) if told else 0
+
+
+class Submitter:
+    """Submits at a steady rate, whatever the answers take. ``took``: from when each was due to its answer."""
+
+    def __init__(self, port: int, rate: int, length: float) -> None:
+        self._port = port
+        self._rate = rate
+        self._numbers: Iterator[int] = iter(range(int(rate * length)))
+        self.jobs: list[int] = []
+        self.took: list[float] = []
+        self.amiss: list[str] = []
+
+    async def submit(self) -> None:
+        """All of them."""
+        begin = asyncio.get_running_loop().time()
+        await asyncio.gather(*(self._hand(begin) for _ in range(_HANDS)))
+
+    async def _hand(self, begin: float) -> None:
+        loop, rest = asyncio.get_running_loop(), Rest(self._port)
+        for number in self._numbers:
+            due = begin + number / self._rate
+            await asyncio.sleep(max(0.0, due - loop.time()))
+            status, answer = await rest.ask("POST", "/jobs", {"task": "noop"})
+            self.took.append(loop.time() - due)
+            if status == 201:
+                self.jobs.append(msgspec.json.decode(answer)["id"])
+            else:
+                self.amiss.append(f"a submit was answered with {status}: {answer[:200]!r}")
+        rest.close()
+
+
+class _Told(msgspec.Struct):
+    """What of an event is looked at."""
+
+    seq: int
+    at: str
+    cause: str
+    job: int | None = None
+
+
+class Listener:
+    """Hears all events. ``delays``: from when each happened to when it came; ``born``: jobs that it heard of."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._clock = SystemClock()
+        self.delays: list[float] = []
+        self.born: set[int] = set()
+        self.told = 0
+        self.in_order = True
+        self._last = 0
+
+    async def begin(self) -> None:
+        """Come back when the server has told where it begins."""
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+        self._writer.write(request(self._port, "GET", "/events"))
+        await head(self._reader)
+        await self._reader.readuntil(b"id: ")
+
+    async def listen(self) -> None:
+        """Until it is cancelled; begun before."""
+        rest = b""
+        try:
+            while piece := await self._reader.read(1 << 20):
+                now = self._clock.now()
+                *whole, rest = (rest + piece).split(b"\n\n")
+                for one in whole:
+                    self._hear(one, now)
+        finally:
+            self._writer.close()
+
+    def _hear(self, text: bytes, now: int) -> None:
+        _, found, data = text.partition(b"\ndata: ")
+        if not found:
+            return
+        told = msgspec.json.decode(data, type=_Told)
+        self.told += 1
+        self.in_order = self.in_order and told.seq > self._last
+        self._last = told.seq
+        self.delays.append(seconds(now - instant(told.at)))  # type: ignore[arg-type]
+        if told.cause == "submit" and told.job is not None:
+            self.born.add(told.job)
+
+
+class Poller:
+    """Looks at one list again and again."""
+
+    def __init__(self, port: int, number: int) -> None:
+        self._path = _LISTS[number % len(_LISTS)]
+        self._rest = Rest(port)
+        self.took: list[float] = []
+        self.amiss: list[str] = []
+
+    async def look(self) -> None:
+        """Until it is cancelled."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                began = loop.time()
+                status, answer = await self._rest.ask("GET", self._path)
+                self.took.append(loop.time() - began)
+                if status != 200:
+                    self.amiss.append(f"{self._path} was answered with {status}: {answer[:200]!r}")
+                await asyncio.sleep(_BETWEEN)
+        finally:
+            self._rest.close()

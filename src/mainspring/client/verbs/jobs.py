@@ -1,0 +1,121 @@
+"""Jobs over REST: submitted, listed, looked at, cancelled, run again.
+
+A submit always goes with an idempotency key, so that it is sent again when its answer was lost, and nothing is doubled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import to_builtins
+
+from mainspring.chance import SystemChance
+from mainspring.client import unwire
+from mainspring.client.http import Steps, get, items, pages, send
+from mainspring.clock import instant_text
+from mainspring.domain.attempt import Attempt
+from mainspring.domain.borrowed import Borrowed
+from mainspring.domain.bulk import Bulk, BulkDone
+from mainspring.domain.event import Event
+from mainspring.domain.job import ATOMIC, Job, JobFilter, JobPage, JobRequest, Receipt
+from mainspring.domain.logline import LogLine
+from mainspring.domain.reason import Explanation
+from mainspring.errors import MainspringError, NotYetSupported
+
+
+def submit(
+    requests: Sequence[JobRequest], *, idempotency_key: str | None = None, borrowed: Borrowed | None = None
+) -> Steps[list[Receipt]]:
+    """Store the jobs and answer, once they are durable, which job each request led to. Up to 2,000: all or none."""
+    if borrowed is not None:
+        raise NotYetSupported("connection over --api")
+    receipts: list[Receipt] = []
+    most = ATOMIC if idempotency_key is None else max(1, len(requests))
+    for start in range(0, len(requests), most):
+        some = requests[start : start + most]
+        key = idempotency_key or SystemChance().secret()
+        try:
+            answer = yield send("POST", "/jobs/batch", {"jobs": to_builtins(some)}, key=key)
+        except MainspringError as error:
+            if error.index is not None:
+                error.index += start
+            raise
+        receipts += [unwire.receipt_of(one) for one in answer["items"]]
+    return receipts
+
+
+def job(job: int) -> Steps[Job]:
+    """One job."""
+    return unwire.job_of((yield get(f"/jobs/{job}")))
+
+
+def jobs(wanted: JobFilter) -> Steps[JobPage]:
+    """A page of jobs, newest first."""
+    page = yield get("/jobs", **_narrowed(wanted), cursor=wanted.cursor, limit=wanted.limit)
+    return JobPage([unwire.job_of(one) for one in page["items"]], page["next"])
+
+
+def count(wanted: JobFilter) -> Steps[int]:
+    """How many jobs the filter matches."""
+    return int((yield get("/jobs/count", **_narrowed(wanted)))["count"])
+
+
+def explain(job: int) -> Steps[Explanation]:
+    """Why a job waits, runs or ended as it did."""
+    return unwire.explanation_of((yield get(f"/jobs/{job}/explain")))
+
+
+def attempts(job: int) -> Steps[list[Attempt]]:
+    """The attempts of a job in order, the running one last."""
+    return [unwire.attempt_of(one) for one in (yield from pages(f"/jobs/{job}/attempts"))]
+
+
+def events(
+    *, after: int = 0, job: int | None = None, kinds: Sequence[str] = (), limit: int = 1000
+) -> Steps[list[Event]]:
+    """Events behind the cursor, oldest first."""
+    place = "/jobs/events" if job is None else f"/jobs/{job}/events"
+    found = yield from items(place, cursor=after, kind=",".join(kinds) or None, limit=limit)
+    return [unwire.event_of(one) for one in found]
+
+
+def last_event() -> Steps[int]:
+    """The newest cursor."""
+    return int((yield get("/events/newest"))["cursor"])
+
+
+def logs(job: int, *, attempt: int | None = None, after: int = 0, limit: int = 10_000) -> Steps[list[LogLine]]:
+    """Log lines behind the cursor."""
+    found = yield from items(f"/jobs/{job}/logs", attempt=attempt, cursor=after, limit=limit)
+    return [unwire.logline_of(one) for one in found]
+
+
+def cancel(job: int) -> Steps[Job]:
+    """Cancel a waiting job at once, or ask a running one to stop."""
+    return unwire.job_of((yield send("POST", f"/jobs/{job}/cancel")))
+
+
+def retry(job: int) -> Steps[Job]:
+    """A new job with the same task and parameters."""
+    return unwire.job_of((yield send("POST", f"/jobs/{job}/retry")))
+
+
+def bulk(asked: Bulk) -> Steps[BulkDone]:
+    """Cancel or retry all jobs that a filter matches, up to a limit."""
+    body = to_builtins(asked) | {"filter": _narrowed(asked.filter)}
+    found = {name: value for name, value in body.items() if value is not None}
+    return unwire.bulk_done_of((yield send("POST", "/jobs/bulk", found)))
+
+
+def _narrowed(wanted: JobFilter) -> dict[str, Any]:
+    """A filter as a query has it."""
+    found: dict[str, Any] = {
+        "state": None if wanted.state is None else wanted.state.value,
+        "task": wanted.task,
+        "queue": wanted.queue,
+        "tag": wanted.tag,
+        "since": None if wanted.since is None else instant_text(wanted.since),
+        "until": None if wanted.until is None else instant_text(wanted.until),
+    }
+    return {name: value for name, value in found.items() if value is not None}

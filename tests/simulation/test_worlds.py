@@ -5,7 +5,7 @@ import pytest
 from mainspring.testing.world import LEAST_BUSY, LEAST_JOBS, STEPS, World
 from tests.simulation.planted import PLANTS
 
-BLOCKS = 8
+BLOCKS = 4
 SEEDS = 10
 """Per block: the gate's 2,000 seeds run by ``python -m campaign.simulate``, which .ci/run calls."""
 

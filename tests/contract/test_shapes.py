@@ -7,7 +7,7 @@ from typing import Any
 
 from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.states import Outcome
-from mainspring.store import Transaction, runs
+from mainspring.store import Transaction, jobs, lanes, runs
 from mainspring.store.runs import Below, Held
 from mainspring.store.shapes import MOST, Shapes
 from mainspring.transitions import ended
@@ -42,21 +42,21 @@ def work_off(flows: Runs, shapes: Shapes) -> tuple[list[list[str]], list[str]]:
     """End all jobs that come, as one worker does: by turn the nodes that went, and what was asked for it."""
     story, went, asked = flows.story, list[list[str]](), list[str]()
 
-    def end(tx: Transaction, jobs: Sequence[JobId]) -> None:
-        links = runs.links(tx, jobs)
+    def end(tx: Transaction, now: Sequence[JobId]) -> None:
+        links = runs.links(tx, now)
         reports = [
             Report(
                 story.ending(job, Outcome.SUCCEEDED, result=b"1"), story.policy(tx, job), alone=False, link=links[job]
             )
-            for job in jobs
+            for job in now
         ]
         ended.end(Noting(tx, asked), reports, "worker:1", shapes)
 
     while waiting := flows.waiting():
         went.append(sorted(waiting))
-        jobs = [job.id for job in waiting.values()]
-        story.claim(*jobs)
-        story.store.write(lambda tx, jobs=jobs: end(tx, jobs))  # type: ignore[misc]
+        now = [job.id for job in waiting.values()]
+        story.claim(*now)
+        story.store.write(lambda tx, now=now: end(tx, now))  # type: ignore[misc]
     return went, asked
 
 
@@ -102,4 +102,36 @@ def test_what_is_known_has_a_bound() -> None:
 
 
 def held(run: int, content: str) -> Held:
-    return Held(RunId(run), 7, "continue", None, None, None, None, None, None, None, content)
+    return Held(RunId(run), 7, "continue", None, None, None, None, None, None, None, None, content)
+
+
+def test_what_is_known_of_jobs_that_were_just_born_is_what_would_be_read_of_them(story: Story) -> None:
+    """A worker claims them in the transaction that made them, and reads nothing of them again."""
+    flows = Runs(story)
+    made_by = '{"schedule":"nightly","origin":"regular","at":1}'
+    flows.start(
+        node("top"),
+        node("plain", "top", priority=1),
+        node("takes", "top", params={"n": {"$node": "top"}, "m": 1}),
+        node("expires", "top", expires="1h"),
+        node("map", "top", map=[1, 2], params={"n": {"$item": True}}),
+    )
+    story.bench.alter(story.store, f"update run set tick = '{made_by}'")
+    (top,) = flows.waiting().values()
+    story.claim(top.id)
+
+    def work(tx: Transaction) -> None:
+        report = Report(
+            story.ending(top.id, Outcome.SUCCEEDED, result=b"1"),
+            story.policy(tx, top.id),
+            alone=False,
+            link=runs.links(tx, [top.id])[top.id],
+        )
+        born = ended.end(tx, [report], "worker:1").advanced.born
+        rules = lanes.read_map(tx).rules
+        _, told = jobs.leave_ready(tx, list(born), rules, born)
+        _, read = jobs.leave_ready(tx, list(born), rules)
+        assert (told, len(told)) == (read, 5)
+        assert {one.tick for one in told.values()} == {made_by}
+
+    story.store.write(work)

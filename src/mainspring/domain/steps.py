@@ -89,10 +89,12 @@ def _last(graph: Graph) -> list[int]:
 
 
 def _inputs(graph: Graph, place: int) -> dict[str, int]:
+    node = graph.document.nodes[place]
+    if not (node.params or node.map or node.when):
+        return {}
     names = set(graph.result_needs(place))
-    when = graph.document.nodes[place].when
-    if when is not None:
-        names |= parse(when).nodes
+    if node.when is not None:
+        names |= parse(node.when).nodes
     return {name: graph.numbers[name] + 1 for name in sorted(names)}
 
 

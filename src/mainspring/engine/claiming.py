@@ -133,16 +133,17 @@ class Claimer:
         *,
         avoid: Container[JobId],
         lent: Lent = NONE_LENT,
+        born: Mapping[JobId, Load] = {},
     ) -> Claims:
         """Take the first jobs of these lanes, best first, as far as there is room.
 
         ``known``: only these tasks; ``avoid``: jobs of which an older attempt still lives here, fenced; ``lent``: jobs
-        for which there is a slot already.
+        for which there is a slot already; ``born``: jobs that this transaction has made.
         """
         choice = self._choose(tx, known_lanes.lanes, room, known, avoid, lent)
         if not choice.jobs:
             return Claims([], choice.more, choice.waits, {})
-        left, loads = jobs.leave_ready(tx, list(choice.jobs), known_lanes.rules)
+        left, loads = jobs.leave_ready(tx, list(choice.jobs), known_lanes.rules, born)
         if not left:
             self.low.marks.clear()  # what was chosen is still there
             return Claims([], True, choice.waits, {}, stale=True)

@@ -249,8 +249,8 @@ class Dispatch:
             if self._details:
                 self._note_details(tx)
             claims = nothing(more=False)
-            if any((need.claim, promoted, lost, settled.advanced.jobs)):
-                claims = self._claim(tx, room)
+            if any((need.claim, promoted, lost, settled.advanced.born)):
+                claims = self._claim(tx, room, settled.advanced.born)
             return settled, renewed, lost, claims, promoted
 
         try:
@@ -268,11 +268,11 @@ class Dispatch:
         freed = settled.advanced
         more = promoted == BATCH or freed.more
         self._poll_at = monotonic if more else self._poll_at  # whether somebody else has done it, the next look tells
-        claiming = any((need.claim, promoted, lost, freed.jobs))
+        claiming = any((need.claim, promoted, lost, freed.born))
         self._hungry = claims.more or more if claiming else self._hungry
         self._custody.out.news |= any((reports, lost, promoted))
         self._custody.out.starts |= bool(claims.jobs)
-        self._custody.out.calls |= claims.left or freed.jobs > len(claims.jobs) or more
+        self._custody.out.calls |= claims.left or len(freed.born) > len(claims.jobs) or more
         self._custody.want(claims.waits)
         if not self._doubts.settled():  # else what is refused now may have been recorded by the commit in doubt
             self._tell_settled(settled)
@@ -318,22 +318,23 @@ class Dispatch:
         room = self._lending.due or not self._custody.full(self._limits.slots)
         return room and self._draining_until is None and bool(self._runners) and not self._claimer.share.pause()
 
-    def _claim(self, tx: Transaction, room: Room) -> Claims:
+    def _claim(self, tx: Transaction, room: Room, born: Mapping[JobId, jobs.Load]) -> Claims:
         if self._draining_until is not None or not self._runners:
             return nothing(more=False)
         self._reach.read(tx)
-        claims = self._claim_once(tx, room)
+        claims = self._claim_once(tx, room, born)
         if claims.stale:
             self._reach.read(tx, again=True)
             self._lending.look_again()
-            claims = self._claim_once(tx, self._custody.room(self._limits))
+            claims = self._claim_once(tx, self._custody.room(self._limits), born)
         return claims
 
-    def _claim_once(self, tx: Transaction, room: Room) -> Claims:
+    def _claim_once(self, tx: Transaction, room: Room, born: Mapping[JobId, jobs.Load]) -> Claims:
         lent = self._lending.choose(tx, self._reach.map.lanes, room, self._reach.known)
         if not room.total and not lent.lanes and not lent.waits:
             return nothing(more=True)  # still hungry: the next end makes room
-        return self._claimer.claim(tx, self._reach.map, room, self._reach.known, avoid=self.held, lent=lent)
+        reach = self._reach
+        return self._claimer.claim(tx, reach.map, room, reach.known, avoid=self.held, lent=lent, born=born)
 
     # --- looking ----------------------------------------------------------------------------------------------
 
@@ -437,8 +438,7 @@ class Dispatch:
     # --- starting ---------------------------------------------------------------------------------------------
 
     def _start(self, claimed: Claimed, monotonic: Duration, place_of: JobId | None) -> None:
-        left, claim = claimed.grant
-        lane = claimed.lane
+        (left, claim), lane = claimed.grant, claimed.lane
         runner = self._custody.runner_for(lane.lodging)
         held = Held(left.job, claim, left.attempt + 1, claimed.load.task, runner.number, lane.lodging, claimed.policy)
         held.place_of, held.slots, held.link, held.trace = place_of, lane.slots, claimed.load.link, claimed.trace

@@ -248,8 +248,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "run/end": ("id",),
     "run/hold": (
         *("id", "version", "on_failure", "parallel", "stop", "state", "parent_run", "parent_node", "parent_item"),
-        "kept",
-        "content",
+        *("kept", "tick", "content"),
     ),
     "run/nested": ("id", "workflow", "state", "parent_run", "parent_node", "parent_item"),
     "run/one": _RUN,

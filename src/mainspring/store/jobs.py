@@ -107,6 +107,11 @@ class Load(NamedTuple):
     wants: str | None = None
 
 
+def load_of(birth: Birth, tick: str | None) -> Load:
+    """What is needed to run a job that was just born. ``tick``: that of its run, where it is of one."""
+    return Load(birth.task, birth.policy, birth.params, birth.expires, birth.tick or tick, birth.link, birth.wants)
+
+
 # --- births -------------------------------------------------------------------------------------------------------
 
 
@@ -172,14 +177,19 @@ def leave_due_come(tx: Transaction, limit: int) -> list[tuple[Left, Instant]]:
     return [(_left_waiting(row, State(row[5])), row[6]) for row in found]
 
 
-def leave_ready(tx: Transaction, jobs: Sequence[JobId], rules: int) -> tuple[dict[JobId, Left], dict[JobId, Load]]:
+def leave_ready(
+    tx: Transaction, jobs: Sequence[JobId], rules: int, born: Mapping[JobId, Load] = {}
+) -> tuple[dict[JobId, Left], dict[JobId, Load]]:
     """Take these jobs out of ready, for a claim; those that were there, and what is needed to run them.
 
-    None is taken when the rules of queues are not these any more.
+    None is taken when the rules of queues are not these any more. ``born``: what was born in this transaction.
     """
-    wanted = {"jobs": rows.text(jobs)}
-    left, loads = tx.together((moves.LEAVE[Place.READY, Cause.CLAIM], wanted | {"rules": rules}), ("job/load", wanted))
-    return {row[0]: _left_waiting(row, State.QUEUED) for row in left}, {row[0]: _load(*row) for row in loads}
+    asked: list[Wanted] = [(moves.LEAVE[Place.READY, Cause.CLAIM], {"jobs": rows.text(jobs), "rules": rules})]
+    if unread := [job for job in jobs if job not in born]:
+        asked.append(("job/load", {"jobs": rows.text(unread)}))
+    left, *loads = tx.together(*asked)
+    read = {row[0]: _load(*row) for row in loads[0]} if loads else {}
+    return {row[0]: _left_waiting(row, State.QUEUED) for row in left}, {**born, **read}
 
 
 def _load(*row: Any) -> Load:

@@ -49,6 +49,7 @@ class Held(NamedTuple):
     parent_node: int | None
     parent_item: int | None
     kept: int | None
+    tick: str | None
     content: str
 
 

@@ -11,12 +11,12 @@ a run never ends while something of it runs, and a stop has reached everything o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mainspring.domain.attempt import Failure
 from mainspring.domain.conditions import holds, parse
-from mainspring.domain.ids import RunId
+from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.job import Link
 from mainspring.domain.joins import (
     AFTER_TROUBLE,
@@ -36,6 +36,7 @@ from mainspring.domain.node_states import NodeCause, cause_of
 from mainspring.domain.workflow import Node, OnFailure
 from mainspring.errors import MainspringError
 from mainspring.store import rows, run_replays, runs
+from mainspring.store.jobs import Load, load_of
 from mainspring.store.run_replays import Part
 from mainspring.store.runs import Below, Errand, Glance, Gone, Happened, Held, Items, Key, Spec
 from mainspring.store.transaction import Transaction
@@ -66,7 +67,7 @@ class End(NamedTuple):
 class Advanced(NamedTuple):
     """What a wave led to: jobs that may be claimed; ``more``: errands are left for the next turn."""
 
-    jobs: int = 0
+    born: Mapping[JobId, Load] = {}
     more: bool = False
 
 
@@ -109,7 +110,7 @@ class Wave:
         self._roomy: set[RunId] = set()
         self._over: dict[Key, list[int]] = {}
         self._room = BUDGET
-        self._jobs = 0
+        self._born: dict[JobId, Load] = {}
 
     # --- what begins it ---------------------------------------------------------------------------------------
 
@@ -241,7 +242,7 @@ class Wave:
         self._flush()
         runs.put_errands(self._tx, sorted(set(self._errands)))
         runs.note(self._tx, self._events, self._actor)
-        return Advanced(self._jobs, bool(self._errands))
+        return Advanced(self._born, bool(self._errands))
 
     def _count_over(self) -> None:
         """Items that an older run has done, and those that could not go, have ended."""
@@ -256,7 +257,8 @@ class Wave:
         lined, self._lined = self._lined, []
         if lined:
             runs.line_up(self._tx, lined)
-        self._jobs += len(self._firing.write())
+        for job, birth in self._firing.write().items():
+            self._born[job] = load_of(birth, self._held[birth.link.run].tick if birth.link is not None else None)
 
     def _round(self, told: list[Told]) -> None:
         self._flush()  # who has left in an earlier round is not let go again by this one

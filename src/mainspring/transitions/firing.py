@@ -6,6 +6,7 @@ Collects what is to be born, and writes it with one statement of each kind when 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -22,7 +23,7 @@ from mainspring.store.jobs import Birth
 from mainspring.store.runs import Key
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.inputs import Wants
-from mainspring.transitions.prepared import Declared, birth, checked_params, declared_of, find, prepare
+from mainspring.transitions.prepared import Declared, Prepared, birth, checked_params, declared_of, find, prepare
 
 
 class Refused(Exception):
@@ -103,17 +104,7 @@ class Firing:
         plain = node.retry is None and not node.tags
         if plain and kind in self._kinds:
             return self._kinds[kind]
-        request = JobRequest(
-            task=node.task or "",
-            queue=node.queue,
-            priority=node.priority,
-            delay=node.delay,
-            retry=node.retry,
-            timeout=node.timeout,
-            expires=node.expires,
-            tags=node.tags,
-        )
-        one = prepare(request, declared, whole=False)
+        one = _plain(declared.text, *kind) if plain else prepare(_request(node), declared, whole=False)
         if one.ground not in self._grounds:
             self._grounds[one.ground] = catalog.interned(self._tx, one.ground)
         made = birth(self._tx, one, None, *self._grounds[one.ground])
@@ -126,18 +117,40 @@ class Firing:
             self._declared[task] = declared_of(self._read[task] if task in self._read else find(self._tx, task))
         return self._declared[task]
 
-    def write(self) -> list[JobId]:
+    def write(self) -> dict[JobId, Birth]:
         """Store what was collected; the jobs that are born."""
         births, self._births = self._births, []
         if not births:
-            return []
+            return {}
         catalog.note_fired(self._tx, self._declared)
-        return jobs.insert(self._tx, births, self._actor)
+        return dict(zip(jobs.insert(self._tx, births, self._actor), births, strict=True))
 
     @property
     def size(self) -> int:
         """How many jobs are collected."""
         return len(self._births)
+
+
+@lru_cache(maxsize=1_000)
+def _plain(declaration: str, *kind: Any) -> Prepared:
+    """What jobs of this kind have in common, whoever lets them go."""
+    task, queue, priority, delay, timeout, expires = kind
+    node = Node("", task, queue=queue, priority=priority, delay=delay, timeout=timeout, expires=expires)
+    return prepare(_request(node), declared_of(declaration), whole=False)
+
+
+def _request(node: Node) -> JobRequest:
+    """What a node says of its jobs, but for their parameters."""
+    return JobRequest(
+        task=node.task or "",
+        queue=node.queue,
+        priority=node.priority,
+        delay=node.delay,
+        retry=node.retry,
+        timeout=node.timeout,
+        expires=node.expires,
+        tags=node.tags,
+    )
 
 
 def taking(value: Any, inputs: dict[str, int]) -> tuple[Any, Wants | None]:

@@ -50,6 +50,16 @@ def test_a_diamond_goes_from_top_to_bottom_and_each_node_once(runs: Runs) -> Non
     assert {len(one.jobs) for one in runs.nodes(run).values()} == {1}
 
 
+def test_what_stands_behind_large_maps_has_its_jobs_and_its_start_in_a_list_of_nodes(runs: Runs) -> None:
+    large = [node(name, "top", map=list(range(50))) for name in ("many", "more")]
+    run = runs.start(node("top"), *large, node("last", "many", "more"))
+    runs.work_off()
+    seen = runs.nodes(run)
+    assert {name: len(one.jobs) for name, one in seen.items()} == {"top": 1, "many": 20, "more": 20, "last": 1}
+    assert [job.item for job in seen["more"].jobs] == list(range(20))
+    assert all(one.jobs[0].finished_at for one in seen.values())
+
+
 def test_many_parents_that_end_together_count_one_by_one(runs: Runs) -> None:
     names = [f"n{number}" for number in range(30)]
     run = runs.start(node("top"), *(node(name, "top") for name in names), node("last", *names))

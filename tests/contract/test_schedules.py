@@ -467,6 +467,39 @@ def test_a_backfill_in_the_other_order_with_a_limit_and_again(story: Story) -> N
     assert [tick.nominal for tick in found(story) if tick.origin == "backfill-1"] == regular[1:]
 
 
+def test_ticks_that_two_backfills_have_in_common_fire_once(story: Story) -> None:
+    put(story, overlap="allow")
+    began = story.clock.now()
+    schedules.pause(story.store, "pulse", note="", actor="ann")
+    for _ in range(4):
+        after(story, MINUTE)
+    skipped = [tick.nominal for tick in found(story)]
+    early = BackfillRequest(began, skipped[2], newest_first=True)
+    late = BackfillRequest(skipped[1], story.clock.now(), at_once=10)
+    for wanted in (early, late, late):
+        schedules.backfill(story.store, "pulse", wanted, actor="ann")
+    for _ in range(8):
+        turn(story, 2)
+        end_all(story, [tick for tick in found(story) if tick.origin == "backfill-1"])
+    made = [(tick.origin, tick.nominal) for tick in found(story) if tick.outcome is Outcome.FIRED]
+    assert made == [(f"backfill-{number}", nominal) for number, nominal in zip((1, 1, 1, 2), skipped, strict=True)]
+    assert all(one.ended_at for one in schedules.listed_backfills(story.store, "pulse"))
+
+
+def test_what_is_to_be_caught_up_or_waits_is_not_made_by_a_backfill_as_well(story: Story) -> None:
+    put(story, overlap="buffer_all", catch_up="all")
+    began = story.clock.now()
+    story.clock.forward(Duration(3 * MINUTE))  # no server ran, and somebody is faster than the first that does
+    schedules.backfill(story.store, "pulse", BackfillRequest(began, story.clock.now(), at_once=10), actor="ann")
+    turn(story, 4)
+    assert [(tick.origin, tick.outcome) for tick in found(story)] == [
+        ("regular", Outcome.FIRED),
+        ("regular", Outcome.WAITING),
+        ("regular", Outcome.WAITING),
+    ]
+    assert schedules.listed_backfills(story.store, "pulse")[0].made == 0
+
+
 def test_a_backfill_of_what_is_yet_to_come_or_of_too_much_is_refused(story: Story) -> None:
     put(story, recurrence={"cron": "* * * * *"})
     now = story.clock.now()

@@ -61,3 +61,21 @@ def test_a_user_crontab_has_no_user_and_doubled_names_are_numbered():
 def test_which_form_it_is_can_be_told():
     assert parse("0 6 * * * deploy /x\n", system=True).entries[0].user == "deploy"
     assert parse("0 6 * * * root /x\n", system=False).entries[0].command == "root /x"
+
+
+def test_what_is_not_utf8_needs_a_person_and_the_rest_is_taken():
+    text = b"\xef\xbb\xbf0 1 * * * first\r\nNAME=M\xfcller\r\n0 2 * * * echo \xff\n0 3 * * * last"
+    found = parse(text.decode(errors="surrogateescape"))
+    assert [(entry.name, entry.line) for entry in found.entries] == [("first", 1), ("last", 4)]
+    assert [(line, why) for line, _, why in found.refused] == [(2, "it is not UTF-8"), (3, "it is not UTF-8")]
+    assert found.refused[1].text == "0 2 * * * echo \\xff"
+    assert found.entries[1].environment == {}
+
+
+def test_an_empty_zone_is_that_of_the_machine_and_names_of_others_are_left_to_them():
+    text = "CRON_TZ=Asia/Tokyo\n0 1 * * * a\nCRON_TZ=\n0 2 * * * b\n"
+    found = parse(text, tz="Europe/Berlin", taken={"a", "a-2"})
+    assert [(entry.name, entry.recurrence["tz"]) for entry in found.entries] == [
+        ("a-3", "Asia/Tokyo"),
+        ("b", "Europe/Berlin"),
+    ]

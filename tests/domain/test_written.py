@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mainspring.domain.workflow import Node, Workflow
-from mainspring.errors import InvalidInput
+from mainspring.errors import InvalidInput, InvalidWorkflow
 from mainspring.importers.written import read
 
 GOOD = """\
@@ -80,3 +80,12 @@ def test_what_is_wrong_in_json_is_told_with_its_place() -> None:
         read("{nodes}", "w.json")
     with pytest.raises(InvalidInput, match=r"w.json, nodes\[0\].needs\[0\]: a cycle: a -> a"):
         read('{"nodes": [{"name": "a", "needs": ["a"]}]}', "w.json")
+
+
+def test_aliases_that_multiply_are_refused_soon() -> None:
+    rows = [f"x{number + 1}: &x{number + 1} [{', '.join([f'*x{number}'] * 10)}]" for number in range(7)]
+    text = "\n".join(["name: w", "x0: &x0 [a, b]", *rows, "nodes: [{name: a}]"])
+    with pytest.raises(InvalidWorkflow, match="aliases make it too large"):
+        read(text, "w.yaml")
+    shared = "name: w\nnodes:\n  - {name: a, params: &p {n: 1}, task: t}\n  - {name: b, params: *p, task: t}\n"
+    assert [node.params for node in read(shared, "w.yaml").nodes] == [{"n": 1}, {"n": 1}]

@@ -55,16 +55,16 @@ def crontab(  # noqa: PLR0913 - each is an option
         text = file.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise InvalidOption(f"{file} can't be read: {error.strerror}.", field="FILE") from error
-    found = parse(text, system=system, tz=tz)
-    target = out or Path(f"{_stem(file)}_app.py")
+    name = _stem(file)
+    target = out or Path(f"{name}_app.py")
     if target.exists() and not force:
         raise InvalidOption(f"{target} is there already.", remedy="Choose another with --out, or --force.", field="out")
-    if found.entries:
-        target.write_text(
-            app_file(found, file.name, target.name, _stem(file)), encoding="utf-8", errors="surrogateescape"
-        )
-        with access.client(make=True, actor=of.operator()) as client:
-            client.declare(_app(found, _stem(file)).catalog())
+    with access.client(make=True, actor=of.operator()) as client:
+        taken = {one.name for one in client.schedules() if one.app != name}  # of another crontab, for instance
+        found = parse(text, system=system, tz=tz, taken=taken)
+        if found.entries:
+            target.write_text(app_file(found, file.name, target.name, name), encoding="utf-8")
+            client.declare(_app(found, name).catalog())
     _report(found, target, as_json=access.json)
     return 0
 

@@ -146,7 +146,7 @@ def backfill(store: Store, name: str, wanted: BackfillRequest, *, actor: str) ->
         kept = _living(tx, name)
         backfills.checked(wanted, tx.now)
         found = ready_text(kept.declaration, kept.override, kept.created)
-        left_out = set() if wanted.again else ticks.fired(tx, kept.id, wanted.first, wanted.last)
+        left_out = set() if wanted.again else ticks.taken(tx, kept.id, wanted.first, wanted.last)
         made = backfills.to_make(
             found.rule,
             wanted.first,

@@ -6,6 +6,7 @@ What can be taken becomes an ``Entry`` (a command for the shell, and a recurrenc
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ _NOT_A_NAME = {
     "root",
 }
 _MEANT_FOR_CRON = {"MAILTO", "MAILFROM", "CONTENT_TYPE", "CRON_TZ", "RANDOM_DELAY", "SHELL", "CRON_WITHIN"}
+_BROKEN = re.compile("[\ud800-\udfff]")
 _LONGEST_NAME = 40
 
 
@@ -89,21 +91,31 @@ class Crontab(NamedTuple):
 @dataclass
 class _Reading:
     system: bool
-    tz: str
+    zone: str
+    taken: AbstractSet[str]
+    tz: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def parse(text: str, *, system: bool | None = None, tz: str = "UTC") -> Crontab:
-    """Read a crontab. ``system``: whether entries name a user (None: guessed); ``tz``: the zone of the old machine."""
-    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+def parse(text: str, *, system: bool | None = None, tz: str = "UTC", taken: AbstractSet[str] = frozenset()) -> Crontab:
+    """Read a crontab.
+
+    ``system``: whether entries name a user (None: guessed); ``tz``: the zone of the old machine; ``taken``: names that
+    no entry may have. What is not UTF-8 stands in ``text`` as halves of surrogate pairs, and is refused.
+    """
+    lines = [(number, line.strip()) for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     if system is None:
         system = _names_users([line for _, line in lines if not _ASSIGNMENT.fullmatch(line)])
-    reading = _Reading(system, tz)
+    reading = _Reading(system, tz, taken)
     for number, line in lines:
+        if _BROKEN.search(line):
+            shown = line.encode(errors="surrogateescape").decode(errors="backslashreplace")
+            reading.refused.append(Refused(number, shown, "it is not UTF-8"))
+            continue
         assignment = _ASSIGNMENT.fullmatch(line)
         if assignment:
             _assign(reading, assignment)
@@ -161,7 +173,7 @@ def _entry(reading: _Reading, number: int, line: str) -> Entry:
         raise ValueError(
             "@reboot is no time: submit the command from what starts with the machine, for instance systemd"
         )
-    document = {"cron": times, "tz": reading.tz}
+    document = {"cron": times, "tz": reading.tz or reading.zone}
     rule = read(document)
     command, stdin = _percent(rest)
     if not command:
@@ -184,7 +196,7 @@ def _entry(reading: _Reading, number: int, line: str) -> Entry:
         jitter_minutes=int(delay) if delay.isdigit() and delay.isascii() else 0,
         notes=tuple(notes),
     )
-    return replace(entry, name=_named(command, {other.name for other in reading.entries}))
+    return replace(entry, name=_named(command, {other.name for other in reading.entries} | reading.taken))
 
 
 def _percent(text: str) -> tuple[str, str | None]:

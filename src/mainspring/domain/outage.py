@@ -17,7 +17,7 @@ from mainspring.domain.plan import Ready
 from mainspring.errors import InvalidOption
 
 CATCH_UP = ("latest", "all", "none")
-_MOST = 2_000_000
+_MOST = 200_000
 _SHOWN = 20
 
 

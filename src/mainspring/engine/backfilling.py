@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from mainspring.clock import Instant
 from mainspring.domain.backfill import to_make
 from mainspring.domain.plan import Ready
-from mainspring.domain.timetable import Outcome
+from mainspring.domain.timetable import Outcome, ScheduleId
 from mainspring.errors import MainspringError
 from mainspring.store.schedules import Filling, Flight, Kept
 from mainspring.store.ticks import Record
@@ -21,6 +21,27 @@ from mainspring.transitions.ticking import made_by
 def origin_of(filling: Filling) -> str:
     """What the ticks of a backfill are said to come from."""
     return f"backfill-{filling.id}"
+
+
+def in_turn(open_: Sequence[Filling], nominal: Mapping[ScheduleId, Instant | None]) -> list[Filling]:
+    """Those that may go on: where others may still make a tick of theirs, they wait until it is known.
+
+    That are regular ticks which are due and not decided, and older backfills of ticks that they have in common.
+    ``open_``: by age; ``nominal``: the next regular tick of each schedule that is there.
+    """
+    found: list[Filling] = []
+    for number, one in enumerate(open_):
+        if one.schedule not in nominal:
+            continue
+        following = nominal[one.schedule]
+        undecided = following is not None and following <= one.last
+        behind = any(
+            other.schedule == one.schedule and other.first <= one.last and one.first <= other.last
+            for other in open_[:number]
+        )
+        if one.again or not (undecided or behind):
+            found.append(one)
+    return found
 
 
 def fill(  # noqa: PLR0913 - what was seen

@@ -18,7 +18,7 @@ from mainspring.domain.plan import Ready, ready_text
 from mainspring.domain.recorded import NOTHING, Recorded
 from mainspring.domain.sight import Sight
 from mainspring.domain.timetable import REGULAR, Outcome, ScheduleId
-from mainspring.engine.backfilling import fill, origin_of
+from mainspring.engine.backfilling import fill, in_turn, origin_of
 from mainspring.engine.deciding import Deciding, Seen
 from mainspring.engine.foresight import Foresight
 from mainspring.engine.lookout import before
@@ -160,12 +160,11 @@ class Fire:
         return _Look(read, len(found) == BATCH, flights, waits, known, fillings, recorded, schedules.soonest(tx))
 
     def _fillings(self, tx: Transaction, open_: Sequence[Filling]) -> list[tuple[Filling, Kept, set[Instant]]]:
-        """Open backfills with their schedules, and what is left out of them."""
+        """Open backfills whose turn it is, with their schedules, and what is left out of them."""
         of = {kept.id: kept for kept in schedules.of_ids(tx, sorted({one.schedule for one in open_}))}
         return [
-            (one, of[one.schedule], set() if one.again else ticks.fired(tx, one.schedule, one.first, one.last))
-            for one in open_
-            if one.schedule in of
+            (one, of[one.schedule], set() if one.again else ticks.taken(tx, one.schedule, one.first, one.last))
+            for one in in_turn(open_, {number: kept.nominal for number, kept in of.items()})
         ]
 
     def _foresee(self, soonest: Instant | None, now: Instant) -> Duration | None:

@@ -13,8 +13,8 @@ from mainspring.domain.parameters import DEEPEST, loads_strict
 from mainspring.domain.workflow import MOST_BYTES, Workflow, from_plain
 from mainspring.errors import InvalidInput, InvalidWorkflow, PayloadTooLarge
 
-_MOST_VALUES = 10_000_000
-"""Values of one file, counting those that aliases repeat."""
+_MOST_REPEATED = 200_000
+"""Values that aliases repeat, of one file."""
 
 
 def read(text: str, file: str) -> Workflow:
@@ -72,18 +72,18 @@ def _yaml(text: str, file: str) -> tuple[Any, dict[str, int]]:
         raise InvalidWorkflow(str(error.problem or error.context or "it is not YAML"), place=where) from error
     except yaml.YAMLError as error:
         raise InvalidWorkflow(str(error).partition("\n")[0], place=file) from error
-    plain = _Plain(file, Loader(""))
+    plain = _Plain(file, Loader(""), len(text) + _MOST_REPEATED)  # no value is written in less than a character
     return (None if root is None else plain.value(root, "", DEEPEST)), plain.lines
 
 
 class _Plain:
     """Nodes of YAML as plain values, with the line of each by its place."""
 
-    def __init__(self, file: str, loader: Any) -> None:
+    def __init__(self, file: str, loader: Any, most: int) -> None:
         self.lines: dict[str, int] = {}
         self._file = file
         self._loader = loader
-        self._left = _MOST_VALUES
+        self._left = most
 
     def value(self, node: Any, place: str, room: int) -> Any:
         line = node.start_mark.line + 1

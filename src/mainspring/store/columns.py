@@ -294,7 +294,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "task/of_app": ("name", "declaration"),
     "task/one": ("declaration",),
     "tick/all": _TICK,
-    "tick/fired": ("nominal",),
+    "tick/taken": ("nominal",),
     "tick/forget": ("schedule",),
     "tick/insert_new": _TICK_KEY,
     "tick/of_schedule": (*_TICK, "state"),

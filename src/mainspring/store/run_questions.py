@@ -81,18 +81,37 @@ def nodes(tx: Transaction, run: int, after: int, limit: int, most_jobs: int) -> 
     found = tx.rows("node/listed", run=run, after=after, limit=limit)
     if not found:
         return []
-    jobs: dict[int, list[NodeJob]] = {}
-    first, last = found[0][0] - 1, found[-1][0]
-    for node, job, item, state, started, finished in tx.rows(
-        "node/jobs", run=run, first=first, last=last, limit=most_jobs * len(found)
-    ):
-        some = jobs.setdefault(node, [])
-        if len(some) < most_jobs:
-            some.append(NodeJob(job, item, state, started, finished))
-    nested: dict[int, list[tuple[int, Instant]]] = {}
-    for node, one, _, created in tx.rows("node/nested", run=run, first=first, last=last, limit=most_jobs * len(found)):
-        nested.setdefault(node, []).append((one, created))
-    return [_node(row, jobs.get(row[0], []), nested.get(row[0], [])[:most_jobs]) for row in found]
+    within = range(found[0][0], found[-1][0] + 1)
+    jobs = _of_each(tx, "node/jobs", run, within, most_jobs)
+    nested = _of_each(tx, "node/nested", run, within, most_jobs)
+    return [
+        _node(
+            row,
+            [NodeJob(*one[1:]) for one in jobs.get(row[0], ())],
+            [(one[1], one[3]) for one in nested.get(row[0], ())],
+        )
+        for row in found
+    ]
+
+
+def _of_each(tx: Transaction, statement: str, run: int, nodes: range, most: int) -> dict[int, list[rows.Row]]:
+    """Rows of a statement by their node, the first column: at most so many of each, and of each node its first."""
+    each: dict[int, list[rows.Row]] = {}
+    limit = most + len(nodes)  # one look, where no node has many
+    first, last = nodes.start - 1, nodes.stop - 1
+    while first < last:
+        seen = tx.rows(statement, run=run, first=first, last=last, limit=limit)
+        for row in seen:
+            some = each.setdefault(row[0], [])
+            if len(some) < most:
+                some.append(row)
+        if len(seen) < limit:
+            break
+        first = seen[-1][0]
+        if len(each[first]) < most:  # it was cut short, and is asked for again
+            del each[first]
+            first -= 1
+    return each
 
 
 def _read_by(node: Node) -> list[str]:

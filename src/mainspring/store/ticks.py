@@ -100,9 +100,9 @@ def of_schedule(tx: Transaction, schedule: ScheduleId, *, before: tuple[Instant,
     return [_tick(row) for row in found]
 
 
-def fired(tx: Transaction, schedule: ScheduleId, first: Instant, last: Instant) -> set[Instant]:
-    """The ticks of a schedule in a range that have fired, whatever they came from."""
-    return {Instant(row[0]) for row in tx.rows("tick/fired", schedule=schedule, first=first, last=last)}
+def taken(tx: Transaction, schedule: ScheduleId, first: Instant, last: Instant) -> set[Instant]:
+    """The ticks of a schedule in a range that have fired, whatever they came from, or wait to fire."""
+    return {Instant(row[0]) for row in tx.rows("tick/taken", schedule=schedule, first=first, last=last)}
 
 
 def all_ticks(tx: Transaction, after: Key, limit: int) -> list[Record]:

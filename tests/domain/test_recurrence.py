@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from mainspring.clock import Instant, duration, instant, instant_text
+from mainspring.domain.plan import Plan, altered, checked
 from mainspring.domain.recurrence import Recurrence, jittered, read
 from mainspring.errors import InvalidDuration, InvalidInstant, InvalidSchedule, MainspringError, UnknownZone
 
@@ -121,3 +123,24 @@ def test_jitter_never_reaches_the_next_tick():
     assert jittered(rule, tick, duration("0s"), 0.9) == tick
     assert jittered(rule, tick, duration("10s"), 0.5) == tick + 5_000_000
     assert jittered(rule, tick, duration("1h"), 0.999999999) < tick + 30_000_000
+
+
+@pytest.mark.parametrize(
+    ("stated", "made"),
+    [
+        ({"tz": "Asia/Tokyo"}, {"cron": "0 3 * * *", "tz": "Asia/Tokyo", "days": "and", "end": "2030-01-01"}),
+        ({"cron": "0 4 * * *"}, {"cron": "0 4 * * *", "tz": "Europe/Berlin", "days": "and", "end": "2030-01-01"}),
+        ({"end": None, "days": None}, {"cron": "0 3 * * *", "tz": "Europe/Berlin"}),
+        ({"every": "5m", "tz": None}, {"every": "5m", "end": "2030-01-01"}),
+        ({"at": "2029-01-01T00:00"}, {"at": "2029-01-01T00:00", "tz": "Europe/Berlin"}),
+    ],
+)
+def test_a_change_keeps_what_it_does_not_name(stated: dict[str, Any], made: dict[str, Any]) -> None:
+    before = Plan({"cron": "0 3 * * *", "tz": "Europe/Berlin", "days": "and", "end": "2030-01-01"}, task="t", cap=7)
+    assert altered(before, stated) == structs.replace(before, recurrence=made)
+    assert read(made) is not None
+
+
+def test_a_change_of_what_a_rule_can_not_have_is_refused() -> None:
+    with pytest.raises(InvalidSchedule, match="by every has no 'gap'"):
+        checked(altered(Plan({"every": "5m"}, task="t"), {"gap": "skip"}))

@@ -203,7 +203,7 @@ def set_(
     given = values.pairs(words, "field=value")
     if not given:
         raise InvalidOption("Nothing was given to set.", remedy="Give field=value, such as overlap=allow.")
-    fields = plans.known_fields(plans.plan_fields({field: _value(field, text) for field, text in given.items()}))
+    fields = {field: _value(field, text) for field, text in given.items()}
     return _changed(access, lambda client: client.change_schedule(name, fields))
 
 

@@ -55,8 +55,7 @@ def put(store: Store, name: str, plan: Plan, *, origin: Origin, actor: str) -> S
 def change(store: Store, name: str, fields: Mapping[str, Any], *, actor: str) -> Schedule:
     """Say something else in these fields of a plan. Raises UnknownSchedule, InvalidInput of some kind."""
     before = store.read(lambda tx: _living(tx, name))
-    wanted = plans.merged(plans.document(_plan(before)), fields)
-    _checked(store, wanted)
+    _checked(store, plans.altered(_plan(before), fields))
 
     def work(tx: Transaction) -> Kept:
         kept = _held(tx, name)

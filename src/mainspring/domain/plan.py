@@ -101,6 +101,23 @@ def merged(declared: Mapping[str, Any], override: Mapping[str, Any]) -> Plan:
     return read({**declared, **override})
 
 
+def altered(plan: Plan, given: Mapping[str, Any]) -> Plan:
+    """A plan in which these fields say something else, as people write them; None takes one away.
+
+    Of a recurrence what is not named stays, as far as the rule that holds from now on can have it. Raises InvalidInput
+    of some kind.
+    """
+    from mainspring.domain.recurrence import altered as altered_recurrence  # not for programs that only submit
+
+    stated = {name: given[name] for name in RECURRENCE if name in given}
+    fields = known_fields({name: value for name, value in given.items() if name not in RECURRENCE})
+    if stated and "recurrence" in fields:
+        raise InvalidOption("recurrence stands beside fields of one.", remedy="Give it once.", field="recurrence")
+    if stated:
+        fields["recurrence"] = altered_recurrence(plan.recurrence, stated)
+    return merged(document(plan), fields)
+
+
 def with_name(plan: Plan, name: str) -> Plan:
     """The same with the full name of its task or workflow."""
     if plan.workflow is None:

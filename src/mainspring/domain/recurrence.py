@@ -7,6 +7,7 @@ Ticks are nominal: jitter moves when a tick is done, never what it is called (``
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -246,6 +247,18 @@ def read(document: object) -> Recurrence:
     if start is None and end is None and not calendars:
         return rule
     return Limited(rule, start, end, calendars)
+
+
+def altered(document: Mapping[str, Any], stated: Mapping[str, Any]) -> dict[str, Any]:
+    """A document in which these fields say something else, None taking one away.
+
+    Another rule takes the place of the one before, with those of its options that it can have.
+    """
+    kinds = [kind for kind in _KINDS if stated.get(kind) is not None]
+    kept = dict(document)
+    if kinds:
+        kept = {name: value for name, value in document.items() if name in _OPTIONS[kinds[0]]}
+    return {name: value for name, value in {**kept, **stated}.items() if value is not None}
 
 
 def _list(value: object) -> list[object]:

@@ -80,7 +80,7 @@ def held(tx: Transaction, name: str) -> Kept | None:
 
 def changed(tx: Transaction, kept: Kept, fields: Mapping[str, Any], actor: str) -> Kept:
     """Say something else in these fields. Raises InvalidInput for what can't be."""
-    wanted = plans.checked(plans.merged(plans.document(_plan(kept)), fields))
+    wanted = plans.checked(plans.altered(_plan(kept), fields))
     if kept.origin in OPERATORS:
         return turned(tx, kept, kept._replace(declaration=rows.text(wanted)), actor)
     return turned(tx, kept, _overridden(kept, wanted), actor)

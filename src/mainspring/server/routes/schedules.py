@@ -126,8 +126,8 @@ class ScheduleRoutes:
 
     def change(self, asked: Asked) -> Answer:
         """Some fields say something else."""
-        fields = plans.known_fields(plans.plan_fields(object_of(asked)))
-        return Answer(200, schedule_wire(self._acting(asked).change_schedule(asked.path["name"], fields)))
+        changed = self._acting(asked).change_schedule(asked.path["name"], object_of(asked))
+        return Answer(200, schedule_wire(changed))
 
     def remove(self, asked: Asked) -> Answer:
         """Taken away."""

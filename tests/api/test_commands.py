@@ -71,6 +71,12 @@ def alike(said: Said, own: str) -> Said:
     return Said(said.status, plain(said.out), plain(said.err))
 
 
+def alike_now(ask: Ask, line: list[str]) -> list[Said]:
+    """What it says in both ways, once they tell of the same moment."""
+    both = [ask(way, *line) for way in WAYS]
+    return both if both[0] == both[1] else []
+
+
 def check(told: dict[str, list[tuple[str, Said]]]) -> None:
     """Each command said the same in both ways."""
     for (line, of_database), (_, of_server) in zip(told["db"], told["api"], strict=True):
@@ -90,7 +96,7 @@ SCHEDULE = [
     "show {}",
     "resume {}",
     "backfill {} --from 2026-01-01T00:00:00Z --to 2026-01-02T00:00:00Z --dry-run",
-    "backfill {} --from 2026-01-01T00:00:00Z --to 2026-01-02T00:00:00Z --order newest --json",
+    "backfill {} --from 2026-02-01T00:00:00Z --to 2026-02-02T00:00:00Z --order newest --json",  # none, or it goes on
     "backfill {} --from 2026-01-02T00:00:00Z --to 2026-01-01T00:00:00Z",
     "outage {} --from 2026-01-01T00:00:00Z --to 2026-01-02T00:00:00Z",
     "reset {} --json",
@@ -113,6 +119,9 @@ def test_a_schedule_is_looked_after_in_the_same_way(ask: Ask) -> None:
             (line, alike(ask(way, "schedule", *shlex.split(line.replace("{}", own))), own)) for line in SCHEDULE
         ]
     check(told)
+    line = ["jobs", "--limit", "1", "--task", "echo", "--queue", "later", "--json"]
+    made = eventually(partial(alike_now, ask, line))
+    assert json.loads(made[0].out)[0]["tick"]["schedule"].startswith("of-"), "what made it is told, too"
 
 
 ENDED = [
@@ -187,12 +196,6 @@ LISTS = [
 def test_what_is_listed_is_the_same_either_way(ask: Ask, words: str) -> None:
     job = json.loads(ask("db", "submit", "echo", "--queue", "listed", "--json").out)["id"]
     line = [*words.format(job=job).split(), "--json"]
-
-    def alike_now() -> list[Said]:
-        """Both, once they tell of the same moment."""
-        both = [ask(way, *line) for way in WAYS]
-        return both if both[0] == both[1] else []
-
-    direct, _ = eventually(alike_now)
+    direct, _ = eventually(partial(alike_now, ask, line))
     assert direct.status == 0
     assert json.loads(direct.out) is not None

@@ -38,7 +38,7 @@ T = TypeVar("T")
 def job_of(wire: Wire) -> Job:
     """A job."""
     times = ("run_at", "created_at", "started_at", "finished_at", "expires_at")
-    return _made(wire, Job, times)
+    return _made(wire | {"tick": _tick(wire["tick"])}, Job, times)
 
 
 def attempt_of(wire: Wire) -> Attempt:
@@ -186,8 +186,7 @@ def workflow_of(wire: Wire) -> WorkflowShown:
 
 def run_of(wire: Wire) -> Run:
     """A run."""
-    tick = None if wire["tick"] is None else _timed(wire["tick"], ("at",))
-    renamed = {"tick": tick, "progress": Tally(**wire["progress"])}
+    renamed = {"tick": _tick(wire["tick"]), "progress": Tally(**wire["progress"])}
     return _made(wire | renamed, Run, ("created_at", "finished_at", "deadline", "stop_at"))
 
 
@@ -211,6 +210,11 @@ def run_event_of(wire: Wire) -> RunEvent:
         "target": wire["to"],
     }
     return _made(wire | renamed, RunEvent, ("at",))
+
+
+def _tick(wire: Wire | None) -> Wire | None:
+    """What made a job or a run."""
+    return None if wire is None else _timed(wire, ("at",))
 
 
 def _made(wire: Mapping[str, Any], kind: type[T], times: tuple[str, ...] = ()) -> T:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from mainspring.chance import SystemChance
 from mainspring.clock import SystemClock, instant, seconds
 
 _LISTS = (
@@ -33,27 +34,40 @@ class Rest:
         self._port = port
         self._pipe: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
-        """Status and body of the answer."""
-        if self._pipe is None:
-            self._pipe = await asyncio.open_connection("127.0.0.1", self._port)
-        reader, writer = self._pipe
-        writer.write(request(self._port, method, path, body))
-        status, length = await head(reader)
-        return status, await reader.readexactly(length)
+    async def ask(self, method: str, path: str, body: object = None, key: str = "") -> tuple[int, bytes]:
+        """Status and body of the answer. Raises ConnectionError where there is none.
+
+        A connection that the server has let go of meanwhile, as it was idle, is made anew.
+        """
+        for left in (1, 0):
+            fresh = self._pipe is None
+            if self._pipe is None:
+                self._pipe = await asyncio.open_connection("127.0.0.1", self._port)
+            reader, writer = self._pipe
+            try:
+                writer.write(request(self._port, method, path, body, key))
+                status, length = await head(reader)
+                return status, await reader.readexactly(length)
+            except (asyncio.IncompleteReadError, ConnectionError) as error:
+                self.close()
+                if fresh or not left:
+                    raise ConnectionError(f"{method} {path} was not answered: {error}") from error
+        raise AssertionError
 
     def close(self) -> None:
         """Hang up."""
         if self._pipe is not None:
             self._pipe[1].close()
+            self._pipe = None
 
 
-def request(port: int, method: str, path: str, body: object = None) -> bytes:
-    """A request as bytes."""
+def request(port: int, method: str, path: str, body: object = None, key: str = "") -> bytes:
+    """A request as bytes. ``key``: by it the server knows one that it has had already."""
     data = b"" if body is None else msgspec.json.encode(body)
     lines = [f"{method} /api/v1{path} HTTP/1.1", f"Host: 127.0.0.1:{port}"]
     if data:
         lines += ["Content-Type: application/json", f"Content-Length: {len(data)}"]
+    lines += [f"Idempotency-Key: {key}"] if key else []
     return "\r\n".join([*lines, "", ""]).encode() + data
 
 
@@ -70,6 +84,7 @@ class Submitter:
     def __init__(self, port: int, rate: int, length: float) -> None:
         self._port = port
         self._rate = rate
+        self._name = SystemChance().incarnation()
         self._numbers: Iterator[int] = iter(range(int(rate * length)))
         self.jobs: list[int] = []
         self.took: list[float] = []
@@ -85,7 +100,11 @@ class Submitter:
         for number in self._numbers:
             due = begin + number / self._rate
             await asyncio.sleep(max(0.0, due - loop.time()))
-            status, answer = await rest.ask("POST", "/jobs", {"task": "noop"})
+            try:
+                status, answer = await rest.ask("POST", "/jobs", {"task": "noop"}, f"{self._name}-{number}")
+            except ConnectionError as error:
+                self.amiss.append(str(error))
+                continue
             self.took.append(loop.time() - due)
             if status == 201:
                 self.jobs.append(msgspec.json.decode(answer)["id"])

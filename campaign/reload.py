@@ -43,9 +43,10 @@ _CHANGES = (
 
 
 class Change(NamedTuple):
-    """A change as it was made: how, by the ledger's clock when, and the limit before and from then on."""
+    """A change as it was made: how, by the ledger's clock from when to when, and the limit before and from then on."""
 
     how: str
+    begun: float
     at: float
     before: int
     limit: int
@@ -72,12 +73,13 @@ def run(world: World) -> tuple[list[Change], list[tuple[float, int]]]:
     in_file = held = _AT_FIRST
     for how, wanted in _CHANGES:
         limit = in_file if wanted is None else wanted
+        begun = world.now()
         ways[how](wanted)
         in_file = limit if how == "file" else in_file
-        made.append(Change(how, world.now(), held, limit))
+        made.append(Change(how, begun, world.now(), held, limit))
         held = limit
         world.clock.wait(from_seconds(_HELD))
-    made.append(Change("", world.now(), held, held))
+    made.append(Change("", world.now(), world.now(), held, held))
     world.client.change_queue(queue, QueueChange(paused=True))
     up.stop()
     depths = accumulate(1 if one.kind == "start" else -1 for one in world.ledger())
@@ -114,7 +116,7 @@ def main(argv: list[str] | None = None) -> int:
         with address_of(engine) as url, World(url) as world:
             made, depths = run(world)
         for change, later in pairwise(made):
-            took, wrong = judged(change, later.at, depths)
+            took, wrong = judged(change, later.begun, depths)
             name = f"{engine}: {change.before} to {change.limit} by {_WORDS[change.how]}"
             lines.append(Line(name, took, "s", budget=_BUDGET, budget_text=f"<= {_BUDGET:.0f} s", note=wrong))
             amiss += [f"{name}: {wrong}"] if wrong else []

@@ -21,7 +21,7 @@ from mainspring.server.problems import problem
 HEADERS = {"content-type": "text/event-stream", "x-accel-buffering": "no"}
 """Of every stream; the second keeps proxies from collecting it."""
 
-_PAUSE = Duration(300 * MILLISECOND)
+_PAUSE = Duration(150 * MILLISECOND)
 """Between two looks that found nothing more."""
 
 _SILENCE = Duration(15 * SECOND)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from mainspring.clock import MILLISECOND, Duration, SystemClock
@@ -26,10 +27,14 @@ def test_what_a_killed_run_has_started_ends_too() -> None:
     ) as run:
         assert run.stdout is not None
         started = int(run.stdout.readline())
-        assert _lives(started)
+        _until(lambda: _lives(started))  # its name is shown a moment behind its start
         run.kill()
+    _until(lambda: not _lives(started))
+
+
+def _until(condition: Callable[[], bool]) -> None:
     clock, limit = SystemClock(), Limit(60)
-    while _lives(started):
+    while not condition():
         assert not limit.over()
         clock.wait(Duration(20 * MILLISECOND))
 

@@ -49,11 +49,10 @@ def waiting(place: Place, count: int, queues: Sequence[str] = ("default",)) -> N
     _settle(place)
 
 
-def finished(place: Place, count: int) -> int:
-    """So many more have succeeded, with attempt and events; the number of the last."""
-    last = _grow(place, _FINISHED, count, "default")
+def finished(place: Place, count: int) -> None:
+    """So many more have succeeded, with attempt and events."""
+    _grow(place, _FINISHED, count, "default")
     _settle(place)
-    return last
 
 
 def _settle(place: Place) -> None:
@@ -63,7 +62,7 @@ def _settle(place: Place) -> None:
             run("vacuum analyze")
 
 
-def _grow(place: Place, texts: tuple[str, ...], count: int, queue: str) -> int:
+def _grow(place: Place, texts: tuple[str, ...], count: int, queue: str) -> None:
     with place.sdk():
         pattern = app.tasks["noop"].options(queue=queue).submit().id
     last = pattern + count
@@ -78,7 +77,6 @@ def _grow(place: Place, texts: tuple[str, ...], count: int, queue: str) -> int:
             if isinstance(place, PostgresPlace)
             else f"update counter set next = {last + 1} where name = 'job'"
         )
-    return last
 
 
 @contextmanager

@@ -25,6 +25,7 @@ import mainspring
 from benchmarks import workflows
 from benchmarks.peers import environment
 from benchmarks.peers.redis_place import RedisPlace
+from benchmarks.peers.scripts.graph_roles import GIVEN_UP
 from benchmarks.peers.scripts.graph_shapes import CHAIN, LAYERS, WIDTH
 from benchmarks.place import Place
 from benchmarks.postgres import PostgresPlace
@@ -33,8 +34,10 @@ from benchmarks.report import figure
 _ROOT = Path(__file__).parents[2]
 REQUIREMENTS = Path(__file__).with_name("graphs.txt")
 SHAPES = ("chain", "fan", "layers")
-_LONGEST = 120
-"""Seconds after which a shape is given up."""
+_LONGEST = 40
+"""Seconds after which a graph is given up, as the first of a shape most likely is that is given up at all."""
+_TO_START = 60
+"""Seconds that an engine may take to be up and warm."""
 
 
 class Engine(NamedTuple):
@@ -91,6 +94,7 @@ def _cells(measure: Measure, nodes: int, times: int) -> list[str]:
         try:
             cells.append(figure(statistics.median(measure(shape, nodes, times))))
         except environment.LeftOut as why:
+            _say(f"  {shape}: {why}")
             cells.append(str(why))
     return cells
 
@@ -117,25 +121,28 @@ def _theirs(engine: Engine) -> Measure:
     def measure(shape: str, nodes: int, times: int) -> list[float]:
         interpreter = environment.python(REQUIREMENTS)
         words = ("-m", "benchmarks.peers.scripts.graph_roles", engine.script, shape, str(nodes), str(times))
+        command = [interpreter, *words, str(_LONGEST)]
+        within = _TO_START + times * _LONGEST
         if engine.name != "Celery":
-            return _answer([interpreter, *words], {})
+            return _answer(command, {}, within)
         environment.redis()
         with RedisPlace() as place:
-            return _answer([interpreter, *words], {"BENCH_URL": place.url})
+            return _answer(command, {"BENCH_URL": place.url}, within)
 
     return measure
 
 
-def _answer(command: Sequence[str], more: dict[str, str]) -> list[float]:
+def _answer(command: Sequence[str], more: dict[str, str], within: int) -> list[float]:
     quiet = {"PYTHONPATH": str(_ROOT), "PYTHONWARNINGS": "ignore", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
     environ = os.environ | quiet | more
     try:
-        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environ, timeout=_LONGEST)
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environ, timeout=within)
     except subprocess.TimeoutExpired:
-        raise environment.LeftOut(f"none within {_LONGEST} s") from None
+        raise environment.LeftOut(f"{GIVEN_UP} {within} s") from None
     if done.returncode:
-        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
-        raise environment.LeftOut(f"failed: {''.join(last)[:100]}")
+        said = (done.stderr or done.stdout).strip().splitlines()
+        given_up = next((line for line in said if line.startswith(GIVEN_UP)), None)
+        raise environment.LeftOut(given_up or f"failed: {''.join(said[-1:])[:100]}")
     found: list[float] = json.loads(done.stdout.splitlines()[-1])
     return found
 

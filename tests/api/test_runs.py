@@ -44,8 +44,27 @@ def test_what_can_not_be_is_refused_with_its_place(server: Serving) -> None:
     cycle = [NODES[0] | {"needs": ["B"]}, NODES[1]]
     refused = problem(server.http.post(f"{API}/runs", json={"definition": {"name": "x", "nodes": cycle}}))
     assert (refused["code"], refused["field"]) == ("invalid_workflow", "nodes[0].needs")
+    wrong = [NODES[0], NODES[1] | {"params": {"count": "x", "text": {"$node": "A"}}}]
+    for answer in (
+        server.http.put(f"{API}/workflows/x", json={"nodes": wrong}),
+        server.http.post(f"{API}/runs", json={"definition": {"name": "x", "nodes": wrong}}),
+    ):
+        assert (answer.status_code, problem(answer)["field"]) == (422, "nodes[1].params.count"), answer.text
     assert problem(server.http.get(f"{API}/runs/99"))["code"] == "unknown_run"
     assert problem(server.http.post(f"{API}/workflows/nobody/runs", json={}))["code"] == "unknown_workflow"
+
+
+def test_a_number_of_a_run_is_no_job_and_the_other_way_round_and_both_say_so(server: Serving) -> None:
+    run = server.http.post(f"{API}/runs", json={"definition": {"name": "x", "nodes": NODES}}).json()["id"]
+    for method, below in (("GET", ""), ("GET", "/explain"), ("GET", "/logs"), ("POST", "/cancel"), ("POST", "/retry")):
+        told = problem(server.http.request(method, f"{API}/jobs/{run}{below}"))
+        assert (told["code"], told["detail"]) == ("unknown_job", f"unknown job {run}: this is the number of a run")
+        assert f"mainspring run-show {run}" in told["remedy"]
+    (job,) = server.http.get(f"{API}/runs/{run}/nodes").json()["items"][0]["jobs"]
+    for method, below in (("GET", ""), ("GET", "/nodes"), ("POST", "/cancel"), ("POST", "/resume")):
+        told = problem(server.http.request(method, f"{API}/runs/{job}{below}"))
+        assert (told["code"], told["detail"]) == ("unknown_run", f"unknown run {job}: this is the number of a job")
+        assert f"mainspring job {job}" in told["remedy"]
 
 
 def test_a_run_of_what_comes_with_it_is_cancelled(server: Serving) -> None:

@@ -60,6 +60,7 @@ def test_a_preview_shows_what_the_clocks_do(server: Serving) -> None:
         ({"name": "x", "task": "echo"}, "recurrence"),
         ({"name": "x", "task": "echo", "every": "1s", "overlaps": "skip"}, "overlaps"),
         ({"name": "x", "task": "nobody", "every": "1s"}, "task"),
+        ({"name": "x", "workflow": "nobody", "every": "1s"}, "workflow"),
         ({"name": "x", "task": "echo", "every": "1s", "overlap": "maybe"}, "overlap"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mainspring.clock import MINUTE, SECOND, Instant
+from mainspring.control.catalog import declare
 from mainspring.domain.attempt import Failure, Tally
 from mainspring.domain.ids import ClaimId
 from mainspring.domain.retry import MOST_RELEASES
@@ -12,7 +13,7 @@ from mainspring.domain.states import Charge, Outcome, State
 from mainspring.domain.task import Lodging
 from mainspring.store import jobs, lanes
 from mainspring.store.workers import SeenLease
-from tests.contract.stories import BOOM, LEASE, NOBODY, Story
+from tests.contract.stories import BOOM, LEASE, NOBODY, Story, app_of, task
 
 
 def history(story: Story, job: int) -> list[tuple[int, Outcome | None, Charge | None]]:
@@ -36,6 +37,23 @@ def test_a_success_ends_the_job_with_its_result(story: Story) -> None:
     (attempt,) = story.store.read(lambda tx: jobs.attempts(tx, job))
     assert (attempt.outcome, attempt.charge, attempt.sandbox) == (Outcome.SUCCEEDED, Charge.ATTEMPT, "S1")
     assert (attempt.started_at, attempt.ended_at, attempt.details) == (began, began + 3 * SECOND, b'"done"')
+
+
+def test_parameters_that_do_not_fit_are_tried_again_only_where_other_code_may_take_them(story: Story) -> None:
+    job = story.running()
+    story.end(job, Outcome.FAILED, unfit=True)
+    assert (story.state(job), story.job(job).attempt) == (State.DEAD, 1)
+    other = story.running()
+    story.hello("beta", code_hash="two")
+    story.end(other, Outcome.FAILED, unfit=True)
+    assert story.state(other) is State.RETRYING, "a deploy is under way"
+
+
+def test_parameters_that_do_not_fit_old_code_wait_for_the_new(story: Story) -> None:
+    job = story.running()
+    declare(story.store, app_of(task("shop.send", description="takes more"), code_hash="two"))
+    story.end(job, Outcome.FAILED, unfit=True)
+    assert story.state(job) is State.RETRYING
 
 
 def test_a_failure_is_retried_after_its_delay_and_then_dead(story: Story) -> None:

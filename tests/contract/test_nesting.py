@@ -157,9 +157,11 @@ def test_to_cancel_a_run_reaches_what_its_jobs_have_submitted_at_every_stage(run
 
 def test_parameters_that_do_not_fit_fail_the_node_and_of_a_map_the_item(runs: Runs) -> None:
     run = runs.start(
-        nested("wrong", params={"x": "text"}),
-        nested("each", map=[1, "text", 3], params={"x": {"$item": True}}, parallel=1),
-        nested("none", map=["a", "b"], params={"x": {"$item": True}}, may_fail=True),
+        nested("wrong", params={"x": {"$param": "text"}}),
+        nested("each", map={"$param": "some"}, params={"x": {"$item": True}}, parallel=1),
+        nested("none", map={"$param": "none"}, params={"x": {"$item": True}}, may_fail=True),
+        params={"text": "text", "some": [1, "text", 3], "none": ["a", "b"]},
+        parameters=OPEN,
     )
     went = runs.work_off()
     assert sorted(went) == ["first", "first", "second", "second"]
@@ -174,7 +176,9 @@ def test_parameters_that_do_not_fit_fail_the_node_and_of_a_map_the_item(runs: Ru
 
 def test_an_item_that_has_not_what_its_job_needs_fails_alone(runs: Runs) -> None:
     run = runs.start(
-        node("each", params={"x": {"$item": True, "path": ["a"]}}, map=[{"a": 1}, {}, {"a": 3}], parallel=1)
+        node("each", params={"x": {"$item": True, "path": ["a"]}}, map={"$param": "some"}, parallel=1),
+        params={"some": [{"a": 1}, {}, {"a": 3}]},
+        parameters=OPEN,
     )
     assert runs.work_off() == ["each[0]", "each[2]"]
     assert runs.states(run) == {"each": "failed"}

@@ -353,7 +353,29 @@ def test_a_restart_takes_the_newest_definition_where_that_is_asked_for(runs: Run
     workflows.put(runs.store, Workflow("flow", (node("A"),), takes | {"required": ["week"]}), actor="ann")
     with pytest.raises(IllegalState, match="do not fit the definition of now"):
         replays.restart(runs.store, run, actor="ann", newest=True)
-    unnamed = runs.start(node("A"), name="unnamed")
-    runs.work_off()
-    with pytest.raises(IllegalState, match="no workflow has the name unnamed"):
-        replays.restart(runs.store, unnamed, actor="ann", newest=True)
+
+
+def test_a_run_that_came_with_its_definition_is_replayed_under_it_whatever_has_its_name(runs: Runs) -> None:
+    own = node("A"), node("B", "A", params={"a": {"$node": "A"}})
+    run = runs.start(*own)
+    runs.work_off({"B": FAILED})
+    workflows.put(runs.store, Workflow("flow", (node("A", params={"x": 1}), node("other"))), actor="ann")
+    with pytest.raises(IllegalState, match="it came with its definition, which no workflow flow stands for"):
+        replays.restart(runs.store, run, actor="ann", newest=True)
+    content = runs.run(run).hash
+    first = resumed(runs, run)
+    assert (first.hash, first.kept) == (content, 1)
+    runs.work_off({"B": FAILED})
+    second = resumed(runs, first.id)
+    assert (second.hash, second.kept) == (content, 1), "a resume of it is as it is"
+    third = replays.restart(runs.store, run, actor="ann").run
+    runs.work_off({"B": FAILED})
+    assert resumed(runs, third.id).hash == content
+
+
+def test_a_run_that_came_with_what_its_name_stands_for_is_one_of_that_workflow(runs: Runs) -> None:
+    workflows.put(runs.store, Workflow("flow", (node("A"), node("B", "A"))), actor="ann")
+    run = runs.start(node("A"), node("B", "A"))
+    runs.work_off({"B": FAILED})
+    workflows.put(runs.store, Workflow("flow", (node("A"), node("B", "A", params={"x": 1}))), actor="ann")
+    assert resumed(runs, run).hash == workflows.one(runs.store, "flow").hash

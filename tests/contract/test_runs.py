@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -11,19 +13,22 @@ from mainspring.clock import HOUR, MINUTE
 from mainspring.control import jobs as control_jobs
 from mainspring.control import read, replays, workflows
 from mainspring.control import runs as control_runs
+from mainspring.control.catalog import declare
 from mainspring.domain.ids import RunId
 from mainspring.domain.job import JobFilter, Link
-from mainspring.domain.joins import RunState, Stop
+from mainspring.domain.joins import Needs, RunState, Stop
 from mainspring.domain.run import RunFilter, RunRequest
 from mainspring.domain.states import Outcome, State
-from mainspring.domain.workflow import Workflow
+from mainspring.domain.task import Catalog
+from mainspring.domain.workflow import Node, Workflow
 from mainspring.errors import IllegalState, InvalidParameters, InvalidWorkflow, UnknownRun, UnknownWorkflow
-from mainspring.store import export
-from mainspring.store.runs import Taker
+from mainspring.store import Transaction, export
+from mainspring.store import runs as store_runs
+from mainspring.store.runs import Key, Taker, count_needs
 from mainspring.transitions import advance, inputs
 from mainspring.transitions.inputs import resolved
 from tests.contract.run_stories import Runs, node
-from tests.contract.stories import Story
+from tests.contract.stories import SHOP, Story, app_of, task
 
 FAILED = Outcome.FAILED
 
@@ -71,6 +76,30 @@ def test_many_parents_that_end_together_count_one_by_one(runs: Runs) -> None:
     assert list(runs.waiting()) == ["last"]
     runs.end("last")
     assert runs.run(run).state is RunState.SUCCEEDED
+
+
+def test_the_rows_of_nodes_are_locked_in_the_order_of_their_keys_and_ends_of_runs_last(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked: list[tuple[Transaction, list[Key]]] = []
+
+    def count(tx: Transaction, changes: Iterable[tuple[RunId, int, int, int, int, int]]) -> dict[Key, Needs]:
+        changes = list(changes)
+        locked.append((tx, [(run, number) for run, number, *_ in changes]))
+        return count_needs(tx, changes)
+
+    monkeypatch.setattr(store_runs, "count_needs", count)
+    run = runs.start(
+        node("deep", "low", "slow"), node("low", "A"), node("high", "A", "slow"), node("A"), node("B"), node("slow")
+    )
+    runs.end("A", "B", outcome=FAILED)
+    runs.end("slow")
+    assert runs.run(run).state is RunState.FAILED
+    assert runs.states(run)["deep"] == runs.states(run)["high"] == "skipped: upstream_failed"
+    assert {number for _, keys in locked for _, number in keys} == {1, 3, 7}, "the test does what it says"
+    for tx in {id(tx): tx for tx, _ in locked}.values():
+        whole = [key for one, keys in locked if one is tx for key in keys]
+        assert whole == sorted(whole)
 
 
 def test_rules_conditions_and_reasons(runs: Runs) -> None:
@@ -155,6 +184,52 @@ def test_a_map_makes_one_job_for_each_item_and_gives_a_list(runs: Runs) -> None:
     assert runs.story.job(job.id).params == found[job.id], "as it is shown"
     runs.end("sum")
     assert runs.run(run).state is RunState.SUCCEEDED
+
+
+def test_a_map_over_a_list_takes_what_stands_in_it(runs: Runs) -> None:
+    some = [{"$node": "A"}, 5, {"$param": "day"}, {"deep": [{"$node": "A", "path": [0]}]}, {"$literal": {"$node": "A"}}]
+    run = runs.start(
+        node("A"),
+        node("each", map=some, params={"x": {"$item": True}}),
+        params={"day": "monday"},
+        parameters={"type": "object"},
+    )
+    assert list(runs.waiting()) == ["A"]
+    runs.end("A", result=b"[7]")
+    taken = {name: job.params["x"] for name, job in runs.waiting().items()}
+    assert list(taken.values()) == [[7], 5, "monday", {"deep": [7]}, {"$node": "A"}]
+    runs.work_off()
+    assert runs.run(run).state is RunState.SUCCEEDED
+
+
+def test_a_run_counts_the_items_of_its_maps(runs: Runs) -> None:
+    run = runs.start(node("A"), node("each", map=[1, 2, 3], parallel=2), node("more", "A", map=[1, 2]))
+    assert (runs.run(run).items, runs.run(run).items_ended) == (3, 0)
+    runs.end("A", "each[1]")
+    assert (runs.run(run).items, runs.run(run).items_ended) == (5, 1)
+    runs.work_off()
+    assert (runs.run(run).items, runs.run(run).items_ended) == (5, 5)
+
+
+def test_what_nodes_give_is_checked_before_anything_is_stored(runs: Runs) -> None:
+    strict = {"properties": {"x": {"type": "integer"}}, "required": ["x"], "additionalProperties": False}
+    declare(runs.store, app_of(*SHOP.tasks, task("shop.add", schema={"type": "object"} | strict), code_hash="two"))
+    inner = Workflow("inner", (node("A"),), parameters={"type": "object"} | strict)
+    workflows.put(runs.store, inner, actor="ann")
+    for wrong, field in (
+        (node("B", task="add", params={"x": "text"}), "nodes[1].params.x"),
+        (node("B", task="shop.add", params={"y": {"$node": "A"}, "x": 1}), "nodes[1].params.y"),
+        (Node("B", workflow="inner"), "nodes[1].params.x"),
+    ):
+        with pytest.raises(InvalidWorkflow, match="node 'B': parameters of") as put:
+            workflows.put(runs.store, Workflow("flow", (node("A"), wrong)), actor="ann")
+        with pytest.raises(InvalidWorkflow) as started:
+            runs.start(node("A"), wrong)
+        with pytest.raises(InvalidWorkflow, match=re.escape(f"flow is not taken: {field}: node 'B'")):
+            declare(runs.store, Catalog("shop", field, SHOP.tasks, (Workflow("shop.flow", (node("A"), wrong)),)))
+        assert (put.value.field, started.value.field) == (field, field)
+    assert [one.name for one in workflows.listed(runs.store)] == ["inner"]
+    assert not control_runs.listed(runs.store, RunFilter()).items
 
 
 def test_an_empty_map_succeeds_at_once_and_one_that_is_no_list_fails(runs: Runs) -> None:

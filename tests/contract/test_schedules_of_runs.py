@@ -17,7 +17,7 @@ from mainspring.domain.states import Outcome as Ending
 from mainspring.domain.states import State
 from mainspring.domain.timetable import Origin, Outcome, Schedule, Standing
 from mainspring.domain.workflow import Workflow
-from mainspring.errors import InvalidOption, InvalidParameters, MainspringError, UnknownWorkflow
+from mainspring.errors import InvalidOption, InvalidParameters, MainspringError, WorkflowNotKnown
 from mainspring.store import rows
 from tests.contract.run_stories import Runs, node
 from tests.contract.stories import Story
@@ -139,7 +139,7 @@ def test_runs_with_more_nodes_than_one_transaction_takes_begin_whole(story: Stor
 @pytest.mark.parametrize(
     ("values", "error", "word"),
     [
-        ({"workflow": "nobody"}, UnknownWorkflow, "nobody"),
+        ({"workflow": "nobody"}, WorkflowNotKnown, "nobody"),
         ({"task": "send"}, InvalidOption, "workflow"),
         ({"params": {}}, InvalidParameters, "day"),
         ({"queue": "mail"}, InvalidOption, "queue"),

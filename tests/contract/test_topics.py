@@ -18,7 +18,14 @@ from mainspring.domain.run import RunFilter
 from mainspring.domain.topic import KEPT, Subscription, SubscriptionWanted
 from mainspring.domain.workflow import Workflow
 from mainspring.engine.carry import BATCH, Carry
-from mainspring.errors import InvalidOption, InvalidTask, MainspringError, UnknownSubscription, UnknownTask
+from mainspring.errors import (
+    InvalidOption,
+    InvalidTask,
+    MainspringError,
+    UnknownSubscription,
+    UnknownTask,
+    WorkflowNotKnown,
+)
 from mainspring.store import Transaction
 from mainspring.store import topics as kept
 from mainspring.worker.requests import RequestDesk
@@ -136,6 +143,7 @@ def test_numbers_have_the_order_of_the_commits_also_where_one_takes_long(story: 
     ("values", "error"),
     [
         ({"task": "nobody"}, UnknownTask),
+        ({"workflow": "nobody"}, WorkflowNotKnown),
         ({"task": "send", "workflow": "flow"}, InvalidOption),
         ({"name": "a b"}, InvalidTask),
         ({"topic": ""}, InvalidTask),

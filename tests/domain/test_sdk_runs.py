@@ -110,6 +110,17 @@ def test_old_code_that_declares_again_changes_nothing(client: DirectClient) -> N
     assert client.workflow("shop.inner").hash == content_hash(new.workflows["inner"].document)
 
 
+def test_what_a_node_gives_its_task_is_checked_when_the_app_is_declared(client: DirectClient) -> None:
+    app = shop()
+
+    @app.workflow
+    def flow() -> None:
+        app.tasks["scale"].map([1, "two"], by=3)
+
+    with pytest.raises(InvalidInput, match=r"nodes\[0\].params.row: node 'scale', item 1: .*\"two\" is not of type"):
+        client.declare(app.catalog())
+
+
 def test_a_workflow_that_names_no_known_task_is_refused_and_the_rest_is_declared(client: DirectClient) -> None:
     app = shop()
     app.add(Workflow("bad", [Node("a", task="nowhere.at_all")]))

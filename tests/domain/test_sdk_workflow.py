@@ -161,6 +161,10 @@ def test_a_written_workflow_is_the_same_document() -> None:
         lambda raw: raw > 1,
         lambda raw: raw[1:2],
         lambda raw: raw(),
+        lambda raw: raw == 1,
+        lambda raw: raw != 1,
+        lambda raw: f"{raw}",
+        str,
     ],
 )
 def test_a_result_that_is_not_there_can_not_be_looked_at(use: Any) -> None:
@@ -172,6 +176,60 @@ def test_a_result_that_is_not_there_can_not_be_looked_at(use: Any) -> None:
 
     with pytest.raises(InvalidWorkflow, match="result of extract"):
         _ = careless.document
+
+
+def test_a_part_is_taken_with_brackets_and_the_refusal_says_so() -> None:
+    app = shop()
+
+    @app.workflow
+    def careless() -> None:
+        _ = app.tasks["extract"]("monday").rows
+
+    with pytest.raises(AttributeError, match=r"taken with \['rows'\]"):
+        _ = careless.document
+
+
+def test_what_another_workflow_has_made_is_refused() -> None:
+    app = shop()
+    kept: list[Any] = []
+
+    @app.workflow
+    def one(day: str) -> None:
+        kept.extend([app.tasks["extract"](day), day])
+
+    _ = one.document
+    for number, said in enumerate(("result of extract", "parameter day")):
+        with pytest.raises(
+            InvalidWorkflow,
+            match=f"workflow shop.w{number}: parameter 'day' of node 'extract' is <{said}> of another workflow",
+        ):
+            _ = app.workflow(name=f"w{number}")(lambda: app.tasks["extract"](kept[number])).document  # noqa: B023
+
+
+async def waits(day: str) -> None: ...
+
+
+def yields(day: str) -> Any:
+    yield day
+
+
+@pytest.mark.parametrize("function", [waits, yields])
+def test_a_function_that_can_not_be_drawn_is_refused_where_it_is_declared(function: Any) -> None:
+    with pytest.raises(InvalidTask, match="is async, or yields"):
+        shop().workflow(function)
+
+
+def test_nothing_is_submitted_while_a_workflow_is_drawn() -> None:
+    app = shop()
+
+    @app.workflow
+    def inner() -> None:
+        app.tasks["sweep"]()
+
+    both: tuple[Any, ...] = app.tasks["sweep"], inner
+    for number, one in enumerate(both):
+        with pytest.raises(InvalidWorkflow, match=f"workflow shop.w{number}: a .* is submitted while it is drawn"):
+            _ = app.workflow(name=f"w{number}")(lambda: one.submit()).document  # noqa: B023, PLW0108
 
 
 def twice(extract: Any) -> None:

@@ -82,6 +82,15 @@ def test_all_run_the_same_graphs() -> None:
         assert [{f"n{one}" for one in above} for above in needs] == [set(node.needs) for node in ours[shape].nodes]
 
 
+def test_a_graph_that_takes_too_long_is_given_up_and_said() -> None:
+    code = "import threading; from benchmarks.peers.scripts.graph_roles import limited\n"
+    code += "with limited(1): threading.Event().wait()"
+    where = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | where, check=False, capture_output=True)
+
+    assert (done.returncode, done.stderr) == (1, b"none within 1 s\n")
+
+
 def test_every_engine_of_graphs_has_a_script_and_an_exact_version() -> None:
     for engine in graphs.PEERS:
         assert (Path(graphs.__file__).parent / "scripts" / f"{engine.script}.py").exists()

@@ -83,7 +83,7 @@ def test_what_can_not_be_run_is_refused(cli: CommandLine) -> None:
     (cli.folder / "bad.yaml").write_text(TEXT.replace("task: step, params: {from", "task: nope, params: {from"))
     said = cli("run", "bad.yaml", "day=x")
     assert said.status == 4
-    assert "nope" in said.err
+    assert "bad.yaml line 5, nodes[1].task: unknown task 'nope'" in said.err
     assert cli("runs", "--json").answer == []
 
 

@@ -132,6 +132,7 @@ def test_parameters_that_do_not_fit_and_unknown_tasks_fail(runner: Driver):
     assert wrong.failure is not None
     assert (wrong.outcome, wrong.failure.type) == (Outcome.FAILED, "InvalidParameters")
     assert "lines" in wrong.failure.message
+    assert wrong.unfit
     unknown = runner.run("nobody")
     assert unknown.failure is not None
     assert unknown.failure.message == "this runner's app has no task 'jobs.nobody'"

@@ -39,7 +39,7 @@ def ready() -> Iterator[Callable[[list[list[int]], str], None]]:
         noop.delay().get(timeout=60)
         yield run
     finally:
-        worker.terminate()
+        worker.kill()  # it may have much left of a graph that was given up
         worker.wait()
 
 

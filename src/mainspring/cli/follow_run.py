@@ -61,11 +61,12 @@ def _status(run: Run, now: Instant) -> str:
 
 
 def counts(run: Run) -> str:
-    """``12 of 40 nodes: 10 succeeded, 2 failed``."""
+    """``12 of 40 nodes: 3 active, 10 succeeded, 2 failed · 340 of 500 items``."""
     tally = run.progress
     parts = [f"{count:,} {name}" for name, count in tally._asdict().items() if count and name != "waiting"]
     over = run.nodes - tally.waiting - tally.active
-    return f"{over:,} of {looks.counted(run.nodes, 'node')}" + (f": {', '.join(parts)}" if parts else "")
+    items = f" · {run.items_ended:,} of {looks.counted(run.items, 'item')}" if run.items else ""
+    return f"{over:,} of {looks.counted(run.nodes, 'node')}" + (f": {', '.join(parts)}" if parts else "") + items
 
 
 def result_lines(run: Run) -> list[str]:

@@ -18,8 +18,7 @@ from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.layered import layered
 from mainspring.domain.pictures.seen import Seen
 from mainspring.domain.run import Replay, Run, RunEvent, RunFilter, RunNode, RunRequest
-from mainspring.domain.workflow import Workflow
-from mainspring.errors import InvalidInput
+from mainspring.errors import InvalidInput, InvalidWorkflow
 from mainspring.importers import written
 
 Number = Annotated[int, Parameter(name="ID", help="The run's number.")]
@@ -53,10 +52,15 @@ def run(
 ) -> int:
     """Start a run. Its number is printed once it is stored durably."""
     with access.client(make=True) as client:
-        document = _document(client, what)
+        text = _text(what)
+        document = client.workflow(what).document if text is None else written.read(text, Path(what).name)
         given = values.params_of(document, words, params)
-        named = document if Path(what).is_file() else what
-        started = client.start_run(RunRequest(named, given))
+        try:
+            started = client.start_run(RunRequest(what if text is None else document, given))
+        except InvalidWorkflow as error:
+            if text is None:
+                raise
+            raise written.placed(error, text, Path(what).name) from error
         with show.done(f"run {started.id} is stored all the same."):
             ended = followed(client, started.id, quiet=access.json) if wait else started
             if access.json:
@@ -154,12 +158,13 @@ def _replayed(replay: Replay, *, as_json: bool) -> int:
     return 0
 
 
-def _document(client: Client, what: str) -> Workflow:
+def _text(what: str) -> str | None:
+    """What is in the file of this name, where there is one."""
     file = Path(what)
     if not file.is_file():
-        return client.workflow(what).document
+        return None
     try:
-        return written.read(file.read_text(encoding="utf-8"), file.name)
+        return file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{file} can't be read: {error}.", remedy="Give a file in UTF-8.", field="FILE") from error
 

@@ -16,7 +16,7 @@ from mainspring.domain import plan as plans
 from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.parameters import loads_strict
 from mainspring.domain.timetable import Origin, Outcome, Schedule, Standing, Tick
-from mainspring.errors import InvalidOption
+from mainspring.errors import InvalidOption, UnknownWorkflow, WorkflowNotKnown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,7 +148,10 @@ def _target(
     if workflow is None:
         known = values.task_named(task or "", client.tasks())
         return {"task": known.name, "params": values.params_of(known, words, params)}
-    found = client.workflow(workflow)
+    try:
+        found = client.workflow(workflow)
+    except UnknownWorkflow as error:  # as the schedule itself would be refused
+        raise WorkflowNotKnown(workflow, error.remedy) from error
     return {"workflow": found.name, "params": values.params_of(found.document, words, params)}
 
 

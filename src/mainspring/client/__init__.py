@@ -236,7 +236,7 @@ class Client(Protocol):
     def subscribe(self, wanted: SubscriptionWanted) -> Subscription:
         """Make a job or a run of each message; one of this name goes on where it was, unless ``after`` says where.
 
-        Raises InvalidInput, UnknownTask, UnknownWorkflow.
+        Raises InvalidInput, UnknownTask, WorkflowNotKnown.
         """
         ...
 

@@ -34,6 +34,8 @@ def run_wire(run: Run) -> dict[str, Any]:
         "nodes": run.nodes,
         "kept": run.kept,
         "progress": run.progress._asdict(),
+        "items": run.items,
+        "items_ended": run.items_ended,
         "created_at": instant_text(run.created_at),
         "finished_at": _time(run.finished_at),
         "deadline": _time(run.deadline),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from mainspring.control.read import storable
+from mainspring.control.read import missing, storable
 from mainspring.domain.job import Job
 from mainspring.domain.queue import Queue
 from mainspring.domain.reason import MOST_COUNTED, Explanation, Facts, explained
 from mainspring.domain.states import FINAL
-from mainspring.errors import UnknownJob
 from mainspring.store import Store, Transaction, explain, jobs, queues, workers
 
 
@@ -19,7 +18,7 @@ def explanation(store: Store, number: int) -> Explanation:
 def _facts(tx: Transaction, number: int) -> Facts:
     job = jobs.job(tx, storable(number))
     if job is None:
-        raise UnknownJob(number)
+        raise missing(tx, number)
     place = explain.place(tx, job.id)
     if job.state in FINAL:
         return Facts(

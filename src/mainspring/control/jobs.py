@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mainspring.control.read import storable
+from mainspring.control.read import missing, storable
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job
 from mainspring.domain.states import FINAL, State
-from mainspring.errors import IllegalState, ReplayLive, UnknownJob
+from mainspring.errors import IllegalState, ReplayLive
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, jobs, runs, trail
 from mainspring.store.trail import Deed
@@ -27,7 +27,7 @@ def cancel(store: Store, number: int, *, actor: str) -> Job:
         if not cancel_tree(tx, JobId(storable(number)), actor):
             found = jobs.where(tx, storable(number))
             if found is None:
-                raise UnknownJob(number)
+                raise missing(tx, number)
             state = found[0].value
             raise IllegalState(
                 f"job {number} is {state} and can't be cancelled.", state=state, remedy="An end is final."
@@ -70,7 +70,7 @@ def retry(store: Store, number: int, *, actor: str) -> Job:
     def work(tx: Transaction) -> Job:
         found = jobs.where(tx, storable(number))
         if found is None:
-            raise UnknownJob(number)
+            raise missing(tx, number)
         state, _ = found
         if state not in FINAL:
             raise IllegalState(
@@ -115,5 +115,5 @@ def _refuse_live_replay(tx: Transaction, number: int) -> None:
 def _present(tx: Transaction, number: int) -> Job:
     job = jobs.job(tx, number)
     if job is None:
-        raise UnknownJob(number)
+        raise missing(tx, number)
     return job

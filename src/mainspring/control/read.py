@@ -8,14 +8,14 @@ from msgspec import structs
 
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event, Happening
-from mainspring.domain.ids import LARGEST, JobId
+from mainspring.domain.ids import LARGEST, JobId, RunId
 from mainspring.domain.job import Job, JobFilter, JobPage
 from mainspring.domain.logline import LogLine
 from mainspring.domain.states import Cause, State
 from mainspring.domain.task import Task
 from mainspring.domain.worker import Worker
 from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownTask, near
-from mainspring.store import Store, Transaction, catalog, events, jobs, workers
+from mainspring.store import Store, Transaction, catalog, events, jobs, runs, workers
 from mainspring.transitions import inputs
 
 MOST = 1000
@@ -34,7 +34,7 @@ def _shown(tx: Transaction, number: int) -> Job:
     """A job; one of a run with what its parameters take from there."""
     found = jobs.job(tx, storable(number))
     if found is None:
-        raise UnknownJob(number)
+        raise missing(tx, number)
     return inputs.shown(tx, [found])[0]
 
 
@@ -121,7 +121,12 @@ def all_workers(store: Store) -> list[Worker]:
 
 def _require(tx: Transaction, number: int) -> None:
     if jobs.where(tx, storable(number)) is None:
-        raise UnknownJob(number)
+        raise missing(tx, number)
+
+
+def missing(tx: Transaction, number: int) -> UnknownJob:
+    """What is said of a number that no job has."""
+    return UnknownJob(number, run=runs.there(tx, RunId(storable(number))))
 
 
 def storable(number: int) -> int:

@@ -13,6 +13,7 @@ from mainspring.domain.run import CodeChange, Replay
 from mainspring.errors import InvalidParameters
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, run_replays, runs, trail, workflows
+from mainspring.store.run_questions import Standing
 from mainspring.store.runs import RunBirth
 from mainspring.store.trail import Deed
 from mainspring.transitions.begun import begin, header_of
@@ -23,13 +24,13 @@ def restart(store: Store, number: int, *, actor: str, newest: bool = False) -> R
     """Run it all again, as a new run with the definition and parameters of the old one (``replay_of``).
 
     ``newest``: with the definition that the name of its workflow stands for now. Raises UnknownRun; IllegalState while
-    it has not ended, or where the newest definition does not take its parameters.
+    it has not ended, where it came with a definition of its own, or the newest one does not take its parameters.
     """
 
     def look(tx: Transaction) -> tuple[PreparedRun | None, list[CodeChange]]:
         standing = ended(tx, number, "restarted")
         changed = run_replays.code_changes(tx, RunId(number))
-        return _newest(tx, number, standing.workflow) if newest else None, changed
+        return _newest(tx, number, standing) if newest else None, changed
 
     prepared, changed = store.read(look)
 
@@ -49,7 +50,8 @@ def resume(store: Store, number: int, *, actor: str, since: str | None = None, a
 
     Of a map that failed the good items are kept, and a nested run that failed goes on in the same way. ``since``: a
     node that is done again with all below it, also if it was good. The definition is the one that the name stands for
-    now, if the kept part of it is unchanged; ``as_it_was``: the one that the old run had. Raises UnknownRun;
+    now, if the kept part of it is unchanged; of a run that came with its definition, and with ``as_it_was`` of any, the
+    one that the old run had. Raises UnknownRun;
     IllegalState while it has not ended, when nothing is to be done again, and when what would be kept has changed;
     InvalidInput for a node that is not there.
     """
@@ -68,11 +70,12 @@ def resume(store: Store, number: int, *, actor: str, since: str | None = None, a
     return _written(store, work)
 
 
-def _newest(tx: Transaction, number: int, workflow: str) -> PreparedRun:
+def _newest(tx: Transaction, number: int, standing: Standing) -> PreparedRun:
     """The run again, of the definition of now."""
-    found = workflows.one(tx, workflow)
+    workflow = standing.workflow
+    found = None if standing.inline else workflows.one(tx, workflow)
     if found is None:
-        why = f"no workflow has the name {workflow} now, as it came with its definition"
+        why = f"it came with its definition, which no workflow {workflow} stands for"
         raise refused(number, why, "Leave out --newest.", verb="restarted")
     params = msgspec.json.decode(runs.again(tx, RunId(number)).params)
     try:
@@ -84,7 +87,8 @@ def _newest(tx: Transaction, number: int, workflow: str) -> PreparedRun:
 
 def _born_again(tx: Transaction, prepared: PreparedRun, old: RunBirth) -> RunBirth:
     """The birth of a run that replays an old one under another definition."""
-    return prepared.born(tx.now)._replace(replay_of=old.replay_of, tags=old.tags, tick=old.tick)
+    born = prepared.born(tx.now)
+    return born._replace(replay_of=old.replay_of, tags=old.tags, tick=old.tick, inline=old.inline)
 
 
 def _written(store: Store, work: Callable[[Transaction], Replay]) -> Replay:

@@ -68,7 +68,10 @@ class _Look(NamedTuple):
 
 
 class Planner:
-    """Plans the resume of a run. ``as_it_was``: with the definitions that it and those inside it had."""
+    """Plans the resume of a run. ``as_it_was``: with the definitions that it and those inside it had.
+
+    A run that came with its definition is resumed under that one in any case, whatever has its name now.
+    """
 
     def __init__(self, store: Store, *, as_it_was: bool) -> None:
         self._store = store
@@ -117,7 +120,8 @@ class Planner:
     def _look(self, number: int) -> _Look:
         def look(tx: Transaction) -> _Look:
             standing = ended(tx, number, "resumed")
-            named = None if self._as_it_was else workflows.one(tx, standing.workflow)
+            own = self._as_it_was or standing.inline
+            named = None if own else workflows.one(tx, standing.workflow)
             now = standing.version if named is None else named.version
             params = runs.again(tx, RunId(number)).params
             return _Look(standing.workflow, standing.version, now, run_replays.outcomes(tx, RunId(number)), params)

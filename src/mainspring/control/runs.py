@@ -17,7 +17,7 @@ from mainspring.errors import (
     UnknownRun,
 )
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, run_questions, trail, workflows
+from mainspring.store import Store, Transaction, jobs, run_questions, trail, workflows
 from mainspring.store.trail import Deed
 from mainspring.transitions.begun import begin, header_of, named
 from mainspring.transitions.errands import run_errands
@@ -37,7 +37,8 @@ def start(store: Store, request: RunRequest, *, actor: str, parent: JobId | None
 
     def work(tx: Transaction) -> Run:
         run = RunId(tx.job_ids(1)[0])
-        begin(tx, [(run, one.born(tx.now)._replace(parent_job=parent))], actor)
+        inline = 1 if _is_inline(tx, request.workflow, one.birth.version) else None
+        begin(tx, [(run, one.born(tx.now)._replace(parent_job=parent, inline=inline))], actor)
         return present(tx, run)
 
     run = store.write(
@@ -57,6 +58,14 @@ def _definition(store: Store, given: str | Workflow) -> tuple[int, Workflow]:
         return found.version, header_of(found)
 
     return store.read(look)
+
+
+def _is_inline(tx: Transaction, given: str | Workflow, version: int) -> bool:
+    """Whether a run comes with a definition that its name does not stand for."""
+    if isinstance(given, str):
+        return False
+    stands = workflows.one(tx, given.name)
+    return stands is None or stands.version != version
 
 
 # --- questions ------------------------------------------------------------------------------------------------------
@@ -134,7 +143,7 @@ def present(tx: Transaction, number: int) -> Run:
     """A run, which there must be."""
     run = run_questions.one(tx, number)
     if run is None:
-        raise UnknownRun(number)
+        raise missing(tx, number)
     return run
 
 
@@ -142,8 +151,13 @@ def require(tx: Transaction, number: int) -> run_questions.Standing:
     """Where a run stands, which there must be."""
     found = run_questions.where(tx, storable(number))
     if found is None:
-        raise UnknownRun(number)
+        raise missing(tx, number)
     return found
+
+
+def missing(tx: Transaction, number: int) -> UnknownRun:
+    """What is said of a number that no run has."""
+    return UnknownRun(number, job=jobs.where(tx, storable(number)) is not None)
 
 
 def _cursor(text: str) -> int:

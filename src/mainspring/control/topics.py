@@ -12,7 +12,7 @@ from mainspring.domain.topic import MOST_MESSAGES, Message, Subscription, Subscr
 from mainspring.errors import InvalidInput, InvalidOption, UnknownSubscription
 from mainspring.store import Store, Transaction, topics, trail
 from mainspring.store.trail import Deed
-from mainspring.transitions.begun import named
+from mainspring.transitions.begun import stated
 from mainspring.transitions.prepared import find
 
 MOST = 1000
@@ -55,7 +55,7 @@ def subscribe(store: Store, wanted: SubscriptionWanted, *, actor: str) -> Subscr
     """Make a job or a run of each message from now on, or from the one behind ``after``.
 
     One of this name that there is goes on where it was, unless ``after`` says where. Raises InvalidTask for a name,
-    InvalidOption, UnknownTask, UnknownWorkflow.
+    InvalidOption, UnknownTask, WorkflowNotKnown.
     """
     checked_name(wanted.name, "Subscription", field="name")
     checked_name(wanted.topic, "Topic", field="topic")
@@ -64,7 +64,7 @@ def subscribe(store: Store, wanted: SubscriptionWanted, *, actor: str) -> Subscr
     checked_json(wanted.params, "params")
 
     def work(tx: Transaction) -> Subscription:
-        find(tx, wanted.task) if wanted.task is not None else named(tx, wanted.workflow or "")
+        find(tx, wanted.task) if wanted.task is not None else stated(tx, wanted.workflow or "")
         last = {one.name: one.last for one in topics.topics(tx)}.get(wanted.topic, 0)
         before = _found(tx, wanted.name)
         topics.put(tx, wanted, last if wanted.after is None else wanted.after, actor)

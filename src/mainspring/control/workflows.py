@@ -13,6 +13,7 @@ from mainspring.store.trail import Deed
 from mainspring.store.workflows import Named
 from mainspring.transitions.begun import named
 from mainspring.transitions.brought import bring, there
+from mainspring.transitions.literals import check_literals, takers_of
 
 
 def put(store: Store, document: Workflow, *, actor: str) -> WorkflowShown:
@@ -51,6 +52,7 @@ def checked(store: Store, document: Workflow) -> Graph:
     tasks, names = store.read(lambda tx: (catalog.callable_names(tx), [found.name for found in workflows.every(tx)]))
     graph = compiled(document, tasks=tasks, known=lambda: tasks, workflows={*names, document.name})
     check_nesting(document, lambda name: store.read(lambda tx: workflows.known(tx, name)))
+    check_literals(document, store.read(lambda tx: takers_of(tx, document)))
     return graph
 
 

@@ -29,7 +29,8 @@ class Ending(msgspec.Struct, frozen=True):
     """That an attempt ended: what a runner reported, or what its coordinator saw.
 
     ``result`` is JSON, for a success. ``retry_after`` is the delay that the error chose. ``shared`` counts the other
-    jobs that went down with the same runner; ``final`` forbids a retry whatever the policy says.
+    jobs that went down with the same runner; ``final`` forbids a retry whatever the policy says; ``unfit``: its
+    parameters don't fit the code that it met, so that no other code than newer code can run it.
     """
 
     job: JobId
@@ -40,6 +41,7 @@ class Ending(msgspec.Struct, frozen=True):
     retry_after: Duration | None = None
     shared: int = 0
     final: bool = False
+    unfit: bool = False
     sandbox: str = "S0"
     details: bytes | None = None
 

@@ -80,7 +80,10 @@ class Log(Frame, frozen=True):
 
 
 class Ended(Frame, frozen=True):
-    """An attempt is over. Travels on bulk behind the job's last ``log``."""
+    """An attempt is over. Travels on bulk behind the job's last ``log``.
+
+    ``unfit``: it did not begin, as its parameters don't fit the task's code.
+    """
 
     job: JobId
     claim: ClaimId
@@ -89,6 +92,7 @@ class Ended(Frame, frozen=True):
     failure: Failure | None = None
     retry_after: str | float | None = None
     final: bool = False
+    unfit: bool = False
     sandbox: str = "S0"
     details: msgspec.Raw = NO_DETAILS
 

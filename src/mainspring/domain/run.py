@@ -25,6 +25,7 @@ class RunRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 class Run(msgspec.Struct, frozen=True):
     """A run as questions answer it. ``progress``: how many of its nodes are in each state.
 
+    ``items``: of those of its maps that have gone, all together, and how many of them have ended.
     ``hash``: the version of the definition that it keeps; ``stop``: why it was told to stop before its time, if it was;
     ``parent_run`` and ``parent_node``: of a nested run, the node that it is. ``result``: what its definition says;
     ``tick``: of a schedule, that it was made by; ``kept``: of a resumed run, how many nodes it began with.
@@ -52,6 +53,8 @@ class Run(msgspec.Struct, frozen=True):
     kept: int
     progress: Tally
     tick: MadeBy | None = None
+    items: int = 0
+    items_ended: int = 0
 
     @property
     def done(self) -> bool:

@@ -54,6 +54,7 @@ def reported(held: Held, frame: Ended) -> tuple[Ending, str]:
         failure=frame.failure,
         retry_after=retry_after,
         final=frame.final,
+        unfit=frame.unfit,
         sandbox=frame.sandbox,
         details=bytes(frame.details) or None,
     )

@@ -4,6 +4,7 @@ MainspringError
 ├─ InvalidInput            422  exit 4   the request itself is wrong; nothing was changed
 │  ├─ UnknownTask  InvalidParameters  InvalidOption  InvalidDuration  InvalidInstant
 │  ├─ InvalidText  InvalidJson  InvalidSetting  InvalidTask  InvalidWorkflow  InvalidCursor  NotYetSupported
+│  ├─ WorkflowNotKnown
 │  ├─ DestinationRefused  IdempotencyKeyReused  PayloadTooLarge 413  TooManyJobs 413
 │  ├─ InvalidSchedule: InvalidCron  NeverFires  UnknownZone
 │  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
@@ -60,6 +61,7 @@ from mainspring.errors.invalid import (
     UnknownTask,
     UnknownZone,
     UnsupportedMediaType,
+    WorkflowNotKnown,
     WrongUse,
 )
 from mainspring.errors.outcomes import (
@@ -223,6 +225,7 @@ __all__ = [
     "UserExists",
     "WaitTimeout",
     "WebhookExists",
+    "WorkflowNotKnown",
     "WrongPassword",
     "WrongUse",
     "near",

@@ -33,6 +33,15 @@ class UnknownTask(InvalidInput):
         self.name = name
 
 
+class WorkflowNotKnown(InvalidInput):
+    """A schedule or a subscription names a workflow that there is not."""
+
+    code = "workflow_not_known"
+
+    def __init__(self, name: str, remedy: str) -> None:
+        super().__init__(f"There is no workflow {name[:200]!r}.", remedy=remedy, field="workflow")
+
+
 class InvalidParameters(InvalidInput):
     """The parameters don't fit the task's schema. ``field`` names the first that is wrong."""
 

@@ -20,8 +20,11 @@ class UnknownJob(NotFound):
 
     code = "unknown_job"
 
-    def __init__(self, job: object) -> None:
-        super().__init__(f"unknown job {job}", remedy="List them with: mainspring jobs", field="id")
+    def __init__(self, job: object, *, run: bool = False) -> None:
+        """``run``: a run has it."""
+        what = f"unknown job {job}" + (": this is the number of a run" if run else "")
+        of_run = f"Show it with: mainspring run-show {job}; cancel it with: mainspring run-cancel {job}"
+        super().__init__(what, remedy=of_run if run else "List them with: mainspring jobs", field="id")
 
 
 class UnknownWorker(NotFound):
@@ -137,8 +140,11 @@ class UnknownRun(NotFound):
 
     code = "unknown_run"
 
-    def __init__(self, run: object) -> None:
-        super().__init__(f"unknown run {run}", remedy="List them with: mainspring runs", field="id")
+    def __init__(self, run: object, *, job: bool = False) -> None:
+        """``job``: a job has it."""
+        what = f"unknown run {run}" + (": this is the number of a job" if job else "")
+        of_job = f"Show it with: mainspring job {run}; cancel it with: mainspring cancel {run}"
+        super().__init__(what, remedy=of_job if job else "List them with: mainspring runs", field="id")
 
 
 class UnknownWorkflow(NotFound):

@@ -44,6 +44,13 @@ def read(text: str, file: str) -> Workflow:
     return document
 
 
+def placed(error: InvalidWorkflow, text: str, file: str) -> InvalidWorkflow:
+    """What the platform says of the document in a text, with the line."""
+    lines = {} if file.lower().endswith(".json") else _yaml(text, file)[1]
+    what = error.message.removeprefix(f"{error.field}: ").removesuffix(".")
+    return InvalidWorkflow(what, place=_told(file, lines, error.field), remedy=error.remedy)
+
+
 def _told(file: str, lines: dict[str, int], place: str) -> str:
     """The place with its line: of the nearest value around it that has one."""
     around = place

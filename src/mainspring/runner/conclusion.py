@@ -85,4 +85,5 @@ def details_of(running: Running) -> Raw:
 
 def refused(running: Running, error: MainspringError) -> Ended:
     """It could not begin, as its parameters don't fit this version of its code."""
-    return failed(running, failure_of(error))
+    ended = failed(running, failure_of(error))
+    return Ended(ended.job, ended.claim, ended.outcome, failure=ended.failure, unfit=True, details=ended.details)

@@ -41,6 +41,9 @@ NODE_OPTIONS = NodeOptions.__optional_keys__
 _JOB_OPTIONS = SubmitOptions.__optional_keys__ - {"run_at", "meta", "unique", "connection"}
 
 
+_drawing: ContextVar[Drawing | None] = ContextVar("drawing", default=None)
+
+
 class StandIn:
     """A value that is not there yet. ``[...]`` takes a part of it; nothing else can be done with it but pass it on."""
 
@@ -48,6 +51,7 @@ class StandIn:
         self._reference = reference
         self._words = words
         self._path = path
+        self._drawn_in = _drawing.get()
 
     def __repr__(self) -> str:
         return f"<{self._words}{''.join(f'[{step!r}]' for step in self._path)}>"
@@ -57,6 +61,13 @@ class StandIn:
             raise InvalidWorkflow(f"{self!r} has a part [{step!r}]", remedy="A part is a key or the number of an item.")
         return StandIn(self._reference, self._words, (*self._path, step))
 
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"{self!r} has no attribute {name!r}; a part of what will be there is taken with [{name!r}]"
+        )
+
+    __hash__ = object.__hash__
+
     @property
     def reference(self) -> dict[str, Any]:
         """What stands in the document."""
@@ -65,9 +76,16 @@ class StandIn:
     def _refuse(self, *_: Any) -> NoReturn:
         raise InvalidWorkflow(
             f"{self!r} is not there yet: a workflow is drawn before its first run",
-            remedy="Let a task look at it, give a node when='...', or map a task over it.",
+            remedy="Let a task look at it or make a text of it, give a node when='...', or map a task over it.",
         )
 
+    @property
+    def foreign(self) -> bool:
+        """Whether it was made while another workflow was drawn."""
+        return self._drawn_in is not None and self._drawn_in is not _drawing.get()
+
+    # To compare it, or to put it into a text, would give an answer, and a wrong one.
+    __eq__ = __ne__ = __str__ = __format__ = _refuse
     __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = __call__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = __add__ = __radd__ = __sub__ = __mul__ = __contains__ = _refuse
 
@@ -116,8 +134,8 @@ class Drawing:
         if name in self.nodes:
             raise InvalidWorkflow(f"workflow {self.workflow} has two nodes named {name!r}", remedy="Rename one.")
         if over is not None:
-            fields["map"] = plain(over, f"the items of {name}")
-        values = {key: plain(value, f"{key} of {name}") for key, value in params.items()}
+            fields["map"] = plain(over, f"an item of node {name!r}")
+        values = {key: plain(value, f"parameter {key!r} of node {name!r}") for key, value in params.items()}
         fields[what.node_kind] = what.name
         self.nodes[name] = Node(name, params=values, **fields)
         return Output(name)
@@ -137,12 +155,18 @@ def _holds_item(value: Any) -> bool:
     return any(_holds_item(one) for one in inside)
 
 
-_drawing: ContextVar[Drawing | None] = ContextVar("drawing", default=None)
-
-
 def present() -> Drawing | None:
     """The drawing that is under way, if one is."""
     return _drawing.get()
+
+
+def refuse_while_drawing(what: str) -> None:
+    """Raise InvalidWorkflow while a workflow is drawn: nothing is submitted then, or it would be again and again."""
+    if present() is not None:
+        raise InvalidWorkflow(
+            f"{what} while it is drawn",
+            remedy="Call the task or workflow without .submit: that adds a node to it.",
+        )
 
 
 @contextmanager
@@ -214,6 +238,7 @@ def node_fields(what: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _after(value: Any, what: str) -> Iterator[str]:
     if isinstance(value, Output):
+        plain(value, f"what {what} goes after")
         yield value.node
     elif isinstance(value, str):
         yield value
@@ -231,6 +256,10 @@ def _after(value: Any, what: str) -> Iterator[str]:
 def plain(value: Any, what: str) -> Any:
     """A value as it stands in a document: stand-ins as references, the rest as JSON. Raises InvalidWorkflow."""
     if isinstance(value, StandIn):
+        if value.foreign:
+            raise InvalidWorkflow(
+                f"{what} is {value!r} of another workflow", remedy="Pass it between workflows as a parameter."
+            )
         return value.reference
     if isinstance(value, list | tuple):
         return [plain(one, what) for one in value]

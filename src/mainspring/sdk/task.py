@@ -19,7 +19,7 @@ from mainspring.domain.task import Executor, Task
 from mainspring.errors import InvalidInput, InvalidParameters, InvalidTask
 from mainspring.sdk.binding import Parameters
 from mainspring.sdk.codec import encode_other
-from mainspring.sdk.drawing import NodeCall, NodeOptions, Output, present
+from mainspring.sdk.drawing import NodeCall, NodeOptions, Output, present, refuse_while_drawing
 from mainspring.sdk.fingerprint import code_hash
 from mainspring.sdk.handle import Handle
 from mainspring.sdk.lending import lend
@@ -251,6 +251,7 @@ class RegisteredTask(Generic[P, R, C]):
 
     def store(self, requests: list[JobRequest], borrowed: Borrowed | None = None) -> list[Handle[R]]:
         """Submit prepared requests; ``borrowed``: in the transaction of this connection."""
+        refuse_while_drawing(f"a job of {self.name} is submitted")
         if not requests:
             return []
         if borrowed is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Generic, ParamSpec, TypedDict
@@ -16,9 +17,9 @@ from mainspring.domain.retry import Retry
 from mainspring.domain.run import RunRequest
 from mainspring.domain.task import checked_name
 from mainspring.domain.workflow import OnFailure
-from mainspring.errors import InvalidOption, near
+from mainspring.errors import InvalidOption, InvalidTask, InvalidWorkflow, near
 from mainspring.sdk.binding import Parameter, Parameters
-from mainspring.sdk.drawing import NodeCall, Output, StandIn, drawing, node_fields, plain
+from mainspring.sdk.drawing import NodeCall, Output, StandIn, drawing, node_fields, plain, refuse_while_drawing
 from mainspring.sdk.options import Length
 from mainspring.sdk.run import RunHandle
 from mainspring.sdk.signature import from_function, from_types
@@ -27,6 +28,9 @@ from mainspring.sdk.tracing import in_trace
 from mainspring.sdk.waiting import in_thread
 
 P = ParamSpec("P")
+
+
+_NOT_DRAWN = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
 
 
 class WorkflowOptions(TypedDict, total=False):
@@ -158,8 +162,12 @@ class RegisteredWorkflow(Generic[P]):
     @functools.cached_property
     def document(self) -> domain.Workflow:
         """Its document, drawn when it is first asked for. Raises InvalidWorkflow."""
-        document = self._draw()
-        compiled(document)
+        try:
+            document = self._draw()
+            compiled(document)
+        except InvalidWorkflow as error:
+            place = f"workflow {self.name}, {error.field}".removesuffix(", ")
+            raise InvalidWorkflow(error.what, place=place, remedy=error.remedy) from error
         return document
 
     node_kind = "workflow"
@@ -170,6 +178,7 @@ class RegisteredWorkflow(Generic[P]):
 
     def submit(self, *args: P.args, **kwargs: P.kwargs) -> RunHandle:
         """Begin a run, and return once it is stored for good. Raises InvalidParameters, InvalidWorkflow, StoreError."""
+        refuse_while_drawing(f"a run of {self.name} is submitted")
         request = RunRequest(self.name, self.parameters.bind(args, kwargs), **in_trace({}))
         return RunHandle(self._clients.asking, self._clients.submitting().start_run(request))
 
@@ -201,17 +210,19 @@ def drawn(
         options.get("description", function.__doc__ or ""),
     )
     parameters = from_function(full_name, function)
+    if any(is_such(function) for is_such in _NOT_DRAWN):
+        raise InvalidTask(
+            f"Workflow {full_name} is async, or yields: its function is called once, to be drawn, and never run.",
+            remedy="Write a plain def that calls tasks.",
+            field=full_name,
+        )
 
     def draw() -> domain.Workflow:
         with drawing(full_name) as under_way:
-            result = function(**{name: StandIn({"$param": name}, f"parameter {name}") for name in parameters.names})
-        return domain.Workflow(
-            name=full_name,
-            nodes=tuple(under_way.nodes.values()),
-            parameters=parameters.schema,
-            result=None if result is None else plain(result, f"result of {full_name}"),
-            **fields,
-        )
+            given = function(**{name: StandIn({"$param": name}, f"parameter {name}") for name in parameters.names})
+            result = None if given is None else plain(given, f"the result of {full_name}")
+        nodes = tuple(under_way.nodes.values())
+        return domain.Workflow(name=full_name, nodes=nodes, parameters=parameters.schema, result=result, **fields)
 
     return RegisteredWorkflow(full_name, place, parameters, draw, clients)
 

@@ -84,6 +84,11 @@ def declaration(tx: Transaction, name: str) -> str | None:
     return None if found is None else found[0]
 
 
+def declarations(tx: Transaction, names: Iterable[str]) -> dict[str, str]:
+    """The declarations of those of these tasks that are named in full."""
+    return dict(tx.rows("task/declared", names=rows.text(sorted(names))))
+
+
 def ground_known(tx: Transaction, wanted: Ground) -> tuple[str | None, LaneId | None, int | None]:
     """In one look the task's declaration, and the numbers of lane and policy; None for what is not there."""
     declared, lane, policy = tx.rows("task/ground", task=wanted.task, document=wanted.policy, **wanted.kind.values())[0]

@@ -10,17 +10,18 @@ from mainspring.domain.references import found as references_in
 from mainspring.domain.run import NodeJob, Run, RunEvent, RunFilter, RunNode
 from mainspring.domain.workflow import Node
 from mainspring.store import rows
-from mainspring.store.runs import tally
+from mainspring.store.runs import counted
 from mainspring.store.transaction import Transaction
 
 
 class Standing(NamedTuple):
-    """Where a run stands; ``state`` is None until it has ended."""
+    """Where a run stands; ``state`` is None until it has ended; ``inline``: it came with its definition."""
 
     state: RunState | None
     stop: Stop | None
     version: int
     workflow: str
+    inline: bool
 
 
 def where(tx: Transaction, run: int) -> Standing | None:
@@ -28,8 +29,9 @@ def where(tx: Transaction, run: int) -> Standing | None:
     found = tx.row("run/where", run=run)
     if found is None:
         return None
-    state, why, version, workflow = found
-    return Standing(None if state is None else RunState(state), None if why is None else Stop(why), version, workflow)
+    state, why, version, workflow, inline = found
+    ended, told = None if state is None else RunState(state), None if why is None else Stop(why)
+    return Standing(ended, told, version, workflow, bool(inline))
 
 
 def one(tx: Transaction, number: int) -> Run | None:
@@ -48,7 +50,7 @@ def _shown(tx: Transaction, row: rows.Row) -> Run:
     """A row of ``run/one`` or ``run/all``, with the counts of its nodes."""
     number, workflow, content, state, given, result, created, _, finished, deadline, *rest = row
     why, stop_at, stop_by, parent, parent_run, parent_node, replay_of, replayed_by, tags, _, nodes, tick, kept = rest
-    progress = tally(tx, number, nodes)
+    progress, items, items_ended = counted(tx, number, nodes)
     told = None if why is None else Stop(why)
     return Run(
         id=number,
@@ -72,6 +74,8 @@ def _shown(tx: Transaction, row: rows.Row) -> Run:
         nodes=nodes,
         kept=kept or 0,
         progress=progress,
+        items=items,
+        items_ended=items_ended,
         tick=rows.tick(tick),
     )
 

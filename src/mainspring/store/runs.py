@@ -18,7 +18,7 @@ Key = tuple[RunId, int]
 
 
 class RunBirth(NamedTuple):
-    """All of a run that is written when it begins."""
+    """All of a run that is written when it begins. ``inline``: 1 where no name stood for its version."""
 
     workflow: str
     version: int
@@ -34,6 +34,7 @@ class RunBirth(NamedTuple):
     tags: str | None = None
     tick: str | None = None
     kept: int | None = None
+    inline: int | None = None
 
 
 class Held(NamedTuple):
@@ -159,6 +160,7 @@ def insert(tx: Transaction, births: Sequence[RunBirth], ids: Sequence[RunId]) ->
                 b.tags,
                 b.tick,
                 b.kept,
+                b.inline,
             )
             for number, b in zip(ids, births, strict=True)
         ],
@@ -167,9 +169,10 @@ def insert(tx: Transaction, births: Sequence[RunBirth], ids: Sequence[RunId]) ->
 
 def again(tx: Transaction, run: RunId) -> RunBirth:
     """The birth of a run that is this one again."""
-    workflow, version, given, on_failure, parallel, lasts, tags, tick = tx.rows("run/again", run=run)[0]
+    workflow, version, given, on_failure, parallel, lasts, tags, tick, inline = tx.rows("run/again", run=run)[0]
     deadline = None if lasts is None else Instant(tx.now + lasts)
-    return RunBirth(workflow, version, given, on_failure, parallel, deadline, replay_of=run, tags=tags, tick=tick)
+    birth = RunBirth(workflow, version, given, on_failure, parallel, deadline, replay_of=run, tags=tags, tick=tick)
+    return birth._replace(inline=inline)
 
 
 Source = tuple[RunId, int, int]
@@ -264,14 +267,24 @@ def params(tx: Transaction, run: RunId) -> Any:
     return rows.shown(tx.rows("run/params", run=run)[0][0])
 
 
-def tally(tx: Transaction, run: RunId, nodes: int | None = None) -> Tally:
-    """How many nodes of a run are in each state. ``nodes``: all of them; those that have no row wait."""
+class Counted(NamedTuple):
+    """How far a run is: its nodes by state, and the items of those of its maps that have gone."""
+
+    nodes: Tally
+    items: int
+    items_ended: int
+
+
+def counted(tx: Transaction, run: RunId, nodes: int | None = None) -> Counted:
+    """How far a run is. ``nodes``: how many it has; those that have no row wait."""
     counts: dict[str, int] = {}
-    for state, may_fail, count in tx.rows("run/tally", run=run):
+    items = ended = 0
+    for state, may_fail, count, some, over in tx.rows("run/tally", run=run):
         name = "excused" if state == NodeState.FAILED and may_fail else state
         counts[name] = counts.get(name, 0) + count
+        items, ended = items + some, ended + over
     waiting = 0 if nodes is None else nodes - sum(counts.values())
-    return Tally(waiting=waiting, **counts)
+    return Counted(Tally(waiting=waiting, **counts), items, ended)
 
 
 # --- nodes ----------------------------------------------------------------------------------------------------------

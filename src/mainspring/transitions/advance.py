@@ -45,7 +45,7 @@ from mainspring.transitions.firing import Firing, Item, Refused, node_of
 from mainspring.transitions.going import Going, at_once, items_of
 from mainspring.transitions.inputs import Sources, Wants
 from mainspring.transitions.nesting import Nesting
-from mainspring.transitions.reached import Told, cut, reach
+from mainspring.transitions.reached import Reaching, Told, cut
 
 BUDGET = 400
 """Nodes below ended ones that one transaction looks at, and jobs that it lets go: some 20 ms on SQLite."""
@@ -100,6 +100,7 @@ class Wave:
         self._seen = {} if seen is None or seen.below is None else seen.below
         self._wanted = set(wanted) - self._held.keys()
         self._told: list[Told] = []
+        self._reaching = Reaching(tx)
         self._left: list[Gone] = []
         self._errands: list[Errand] = []
         self._failed: list[Key] = []
@@ -235,10 +236,12 @@ class Wave:
                 continue
             told, self._told = self._told, []
             self._round(told)
+        self._decide(*self._reaching.reach_ends())
         self._fail_fast()
         limited = [run for run in self._roomy if self._held[run].parallel is not None]
         self._errands += [Errand(run, "room", 0, self._tx.now) for run in limited]
-        self._errands += [Errand(t.run, "tell", t.node, self._tx.now, t.after, t.weight) for t in self._told]
+        rest = [*self._told, *self._reaching.late]
+        self._errands += [Errand(t.run, "tell", t.node, self._tx.now, t.after, t.weight) for t in rest]
         self._flush()
         runs.put_errands(self._tx, sorted(set(self._errands)))
         runs.note(self._tx, self._events, self._actor)
@@ -263,13 +266,14 @@ class Wave:
     def _round(self, told: list[Told]) -> None:
         self._flush()  # who has left in an earlier round is not let go again by this one
         first, left = cut(told, self._below(told), self._room)
-        self._told += left
-        self._room -= len(first)
         resumed = [(told[one.place].run, one.target) for one in first if self._held[told[one.place].run].kept]
         if resumed:
             kept = run_replays.kept(self._tx, sorted(set(resumed)))
             first = [one for one in first if (told[one.place].run, one.target) not in kept]
-        self._decide(*reach(self._tx, told, first))
+        first, late = self._reaching.in_order(told, first)
+        self._told += left if not late else []  # it is among what is late
+        self._room -= len(first)
+        self._decide(*self._reaching.reach(told, first))
 
     def _below(self, told: list[Told]) -> list[Below]:
         """The nodes below these, in order."""

@@ -9,7 +9,7 @@ import msgspec
 from mainspring.domain.ids import RunId
 from mainspring.domain.joins import Weight
 from mainspring.domain.workflow import Workflow
-from mainspring.errors import UnknownWorkflow
+from mainspring.errors import UnknownWorkflow, WorkflowNotKnown
 from mainspring.store import workflows
 from mainspring.store.runs import RunBirth
 from mainspring.store.transaction import Transaction
@@ -28,6 +28,14 @@ def named(tx: Transaction, name: str) -> Named:
             raise UnknownWorkflow(name, [one.name for one in every])
         found = several[0]
     return found
+
+
+def stated(tx: Transaction, name: str) -> Named:
+    """The same, for what is to be begun later. Raises WorkflowNotKnown."""
+    try:
+        return named(tx, name)
+    except UnknownWorkflow as error:
+        raise WorkflowNotKnown(name, error.remedy) from error
 
 
 def header_of(found: Named) -> Workflow:

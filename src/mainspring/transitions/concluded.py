@@ -27,7 +27,7 @@ class Concluded(NamedTuple):
 
 def conclude(tx: Transaction, held: Held, end: Spec) -> Concluded | None:
     """Write the end of a run; None when it had ended. ``end``: its last step."""
-    state = run_state(runs.tally(tx, held.id), held.stop)
+    state = run_state(runs.counted(tx, held.id).nodes, held.stop)
     result, why = None, None
     if state is RunState.SUCCEEDED:
         try:

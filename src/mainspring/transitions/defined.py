@@ -16,6 +16,7 @@ from mainspring.domain.workflow import Workflow, content_hash
 from mainspring.errors import InvalidInput, InvalidWorkflow
 from mainspring.store import catalog, workflows
 from mainspring.store.transaction import Transaction
+from mainspring.transitions.literals import check_literals, takers_of
 
 
 def defined(tx: Transaction, documents: Iterable[Workflow]) -> bool:
@@ -46,6 +47,7 @@ def _store(tx: Transaction, document: Workflow) -> None:
     names = {found.name for found in workflows.every(tx)}
     check_names(document, tasks, names | {document.name}, lambda: tasks)
     check_nesting(document, partial(workflows.known, tx))
+    check_literals(document, takers_of(tx, document))
     version, whole = workflows.insert(tx, content_hash(document), header_of(document), len(document.nodes))
     if not whole:  # a large one was brought before
         graph = compiled(document)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from mainspring.clock import instant_text
 from mainspring.domain.attempt import Ending, Failure, Tally
-from mainspring.domain.ids import ClaimId, JobId
+from mainspring.domain.ids import ClaimId, JobId, WorkerId
 from mainspring.domain.job import Link
 from mainspring.domain.states import Cause, Charge, Outcome
 from mainspring.domain.task import Lodging
 from mainspring.domain.verdicts import Verdict, after_ending, after_loss
-from mainspring.store import jobs, lanes, rows, runs
+from mainspring.domain.worker import WorkerState
+from mainspring.store import jobs, lanes, rows, runs, workers
 from mainspring.store.jobs import Left, Move
 from mainspring.store.rows import Policy
 from mainspring.store.runs import Glance
@@ -55,6 +58,7 @@ def end(tx: Transaction, reports: Sequence[Report], actor: str, shapes: Shapes |
     left, seen = _leave(tx, pairs, list(links.values()), shapes or Shapes())
     verdicts: dict[JobId, Verdict] = {}
     fenced, moves = [], []
+    alike: dict[WorkerId, bool] = {}
     attempts: list[jobs.Tried] = []
     for report in reports:
         ending = report.ending
@@ -64,7 +68,7 @@ def end(tx: Transaction, reports: Sequence[Report], actor: str, shapes: Shapes |
             continue
         del left[ending.job]  # a report that came twice counts once
         verdict = after_ending(
-            ending,
+            _judged(tx, ending, row, alike),
             report.policy.retry,
             _FIRST if row.attempt == 1 else jobs.tally(tx, ending.job),
             cancelled=row.cancel_at is not None,
@@ -95,6 +99,24 @@ def _leave(
         return left, seen
     shapes.learn(seen.held, seen.below)
     return left, seen._replace(below=seen.below | known)
+
+
+def _judged(tx: Transaction, ending: Ending, row: Left, alike: dict[WorkerId, bool]) -> Ending:
+    """Parameters that don't fit the code are refused again: no retry helps, unless it could meet other code."""
+    if not ending.unfit or row.worker is None:
+        return ending
+    if row.worker not in alike:
+        alike[row.worker] = _is_alike(tx, row.worker)
+    return msgspec.structs.replace(ending, final=ending.final or alike[row.worker])
+
+
+def _is_alike(tx: Transaction, worker: WorkerId) -> bool:
+    """Whether all who could run a job of its app have the code of this worker, and no newer code is known."""
+    own = workers.one(tx, worker)
+    if own is None or own.outdated:
+        return False
+    active = (one for one in workers.all_workers(tx) if one.app == own.app and one.state is WorkerState.ACTIVE)
+    return all(one.code_hash == own.code_hash for one in active)
 
 
 def lose(tx: Transaction, seen: Sequence[SeenLease], actor: str) -> list[JobId]:

@@ -28,11 +28,7 @@ def at_once(one: Going) -> Wants | None:
     node = one.node
     if node.when is None and node.map is None and node.workflow is None:
         return None
-    read = [
-        value for value in (node.map, node.params if node.workflow is not None else None) if isinstance(value, dict)
-    ]
-    if node.when is None and not read:
-        return None if node.map is None else Wants()
+    read = [value for value in (node.map, node.params if node.workflow is not None else None) if value is not None]
     names: set[str] = set()
     params = False
     if node.when is not None:
@@ -47,7 +43,7 @@ def at_once(one: Going) -> Wants | None:
 
 def items_of(node: Node, sources: Sources, run: RunId, wants: Wants | None) -> list[Any]:
     """The items of a map. Raises Refused."""
-    if isinstance(node.map, list):
+    if isinstance(node.map, list) and not any(isinstance(item, dict | list) for item in node.map):
         return node.map
     items = filled(node.map, sources.values(run, wants or Wants()), "map")
     if not isinstance(items, list):

@@ -5,7 +5,7 @@ The schema decides, never user code. For submits, schedules and runs alike; noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -82,7 +82,7 @@ def _is_duration(text: str) -> bool:
 def declared_of(text: str) -> Declared:
     """A declaration of the catalog, ready to check requests."""
     task = rows.task((text,))
-    validator = jsonschema_rs.validator_for(task.schema, validate_formats=True, formats={"duration": _is_duration})
+    validator = validator_of(task.schema)
     policy = _policy_text(Retry.from_document(task.retry), task.timeout, task.grace)
     requires = rows.text(dict(sorted(task.requires.items())))
     return Declared(text, task, validator, policy, duration_names(task.schema), requires)
@@ -128,24 +128,57 @@ def _check_params(task: Task, validator: Any, params: dict[str, Any]) -> None:
         raise InvalidParameters(
             f"params of {task.name} is {type(params).__name__}; it must be an object.", field="params"
         )
-    error = next(validator.iter_errors(params), None)
+    check_fits(Taking(task.name, task.name, task.schema, validator), params)
+
+
+class Taking(NamedTuple):
+    """What takes parameters: in words, by its name, by its schema."""
+
+    what: str
+    name: str
+    schema: Mapping[str, Any]
+    validator: Any
+
+
+def validator_of(schema: Mapping[str, Any]) -> Any:
+    """What checks values against a schema of parameters."""
+    return jsonschema_rs.validator_for({**schema}, validate_formats=True, formats={"duration": _is_duration})
+
+
+def check_fits(taking: Taking, params: dict[str, Any]) -> None:
+    """Raise InvalidParameters for the first parameter that does not fit."""
+    error = next(taking.validator.iter_errors(params), None)
     if error is None:
         return
     path = ".".join(str(step) for step in error.instance_path)
-    known = list(task.schema.get("properties", {}))
-    message = _said(error)
-    remedy = f"{task.name} takes: {', '.join(known) or 'no parameters'}."
     if not path:
-        unknown = [name for name in params if name not in known]
-        missing = [name for name in task.schema.get("required", []) if name not in params]
-        if missing:
-            path, message = missing[0], f"parameter {missing[0]!r} is missing"
-        elif unknown:
-            path, message = unknown[0], f"there is no parameter {unknown[0]!r}"
-            remedy = f"{near(unknown[0], known)} {remedy}".strip()
-    else:
-        message = f"parameter {path!r}: {message}"
-    raise InvalidParameters(f"Parameters of {task.name} are wrong: {message}.", remedy=remedy, field=f"params.{path}")
+        check_names(taking, params)
+    message = f"parameter {path!r}: {_said(error)}" if path else _said(error)
+    raise misfit(taking, path, message)
+
+
+def check_names(taking: Taking, given: Iterable[str]) -> None:
+    """Raise InvalidParameters for a name that is missing, or that there is not."""
+    names = {*given}
+    missing = next((name for name in taking.schema.get("required", []) if name not in names), None)
+    if missing is not None:
+        raise misfit(taking, missing, f"parameter {missing!r} is missing")
+    if taking.schema.get("additionalProperties", True) is not False or "patternProperties" in taking.schema:
+        return
+    known = taking.schema.get("properties", {})
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        raise misfit(taking, unknown, f"there is no parameter {unknown!r}", near(unknown, known))
+
+
+def misfit(taking: Taking, path: str, message: str, hint: str = "") -> InvalidParameters:
+    """That a parameter does not fit. ``path``: the way to it; empty for all of them."""
+    known = ", ".join(taking.schema.get("properties", {})) or "no parameters"
+    return InvalidParameters(
+        f"Parameters of {taking.what} are wrong: {message}.",
+        remedy=f"{hint} {taking.name} takes: {known}.".strip(),
+        field=f"params.{path}".rstrip("."),
+    )
 
 
 def _moment(text: str | None) -> Instant | None:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import jsonschema_rs
-
 from mainspring.clock import Duration, Instant, duration
 from mainspring.domain.ids import RunId
 from mainspring.domain.joins import RunState, Stop
 from mainspring.domain.node_states import NodeCause
-from mainspring.domain.parameters import checked_json
+from mainspring.domain.parameters import checked_json, duration_names, iso_durations
 from mainspring.domain.workflow import Workflow
-from mainspring.errors import InvalidParameters
 from mainspring.store import rows, runs
 from mainspring.store.runs import Errand, Happened, RunBirth
 from mainspring.store.transaction import Transaction
+from mainspring.transitions.prepared import Taking, check_fits, validator_of
 
 
 class PreparedRun(NamedTuple):
@@ -45,18 +43,15 @@ def prepare_run(version: int, header: Workflow, params: Any, tags: Mapping[str, 
 
 def checked_params(header: Workflow, params: Any) -> str:
     """The parameters of a run as they are stored, defaults filled in. Raises InvalidParameters, PayloadTooLarge."""
-    params = header.with_defaults(params)
+    params = iso_durations(header.with_defaults(params), duration_names(header.schema))
     text = checked_json(params, "params").decode()
-    error = next(jsonschema_rs.validator_for(header.schema, validate_formats=True).iter_errors(params), None)
-    if error is not None:
-        path = ".".join(str(step) for step in error.instance_path)
-        known = ", ".join(header.schema.get("properties", {})) or "no parameters"
-        raise InvalidParameters(
-            f"Parameters of workflow {header.name} are wrong: {error.message}.",
-            remedy=f"It takes: {known}.",
-            field=f"params.{path}".rstrip("."),
-        )
+    check_fits(taking_of(header), params)
     return text
+
+
+def taking_of(header: Workflow) -> Taking:
+    """What a run of it takes."""
+    return Taking(f"workflow {header.name}", header.name, header.schema, validator_of(header.schema))
 
 
 def written(tx: Transaction, begun: Sequence[tuple[RunId, RunBirth]], actor: str) -> None:

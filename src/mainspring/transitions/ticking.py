@@ -10,7 +10,7 @@ from mainspring.errors import MainspringError
 from mainspring.store.schedules import Kept
 from mainspring.store.transaction import Transaction
 from mainspring.store.workflows import Named
-from mainspring.transitions.begun import header_of, named
+from mainspring.transitions.begun import header_of, stated
 from mainspring.transitions.prepared import Prepared, declared_of, find, prepare
 from mainspring.transitions.run_births import PreparedRun, prepare_run
 
@@ -19,8 +19,8 @@ Known = str | Named
 
 
 def known_of(tx: Transaction, plan: Plan) -> Known:
-    """What the plan names. Raises UnknownTask, UnknownWorkflow."""
-    return find(tx, plan.task or "") if plan.workflow is None else named(tx, plan.workflow)
+    """What the plan names. Raises UnknownTask, WorkflowNotKnown."""
+    return find(tx, plan.task or "") if plan.workflow is None else stated(tx, plan.workflow)
 
 
 def known_or_why(tx: Transaction, plan: Plan) -> Known | MainspringError:

@@ -55,6 +55,8 @@ _RUN = {
     "nodes": whole(4),
     "kept": whole(0),
     "progress": {"type": "object", "additionalProperties": whole(1), "examples": [{"waiting": 3, "active": 1}]},
+    "items": whole(500),
+    "items_ended": whole(340),
     "created_at": MOMENT,
     "finished_at": maybe(MOMENT),
     "deadline": maybe(MOMENT),

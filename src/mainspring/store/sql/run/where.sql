@@ -1,2 +1,2 @@
 -- Where a run stands.
-select state, stop, version, workflow from run where id = :run
+select state, stop, version, workflow, inline from run where id = :run

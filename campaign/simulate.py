@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from mainspring.clock import SystemClock
+from mainspring.process import collect_less
 from mainspring.testing.report import WORLDS, SeedResult, distribution, explain, try_seed
 from mainspring.testing.world import World
 
@@ -44,7 +45,7 @@ def tried(seeds: range, jobs: int, kind: type[World]) -> Iterator[SeedResult]:
     if jobs == 1:
         yield from map(one, seeds)
         return
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+    with multiprocessing.get_context("spawn").Pool(jobs, collect_less) as pool:
         yield from pool.imap_unordered(one, seeds, chunksize=10)
 
 

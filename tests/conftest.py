@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import mainspring
+from mainspring.process import collect_less
 from tests import pooler as poolers
 from tests import postgres, sitter
 
@@ -26,6 +27,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if not hasattr(session.config, "workerinput"):
         compileall.compile_dir(Path(mainspring.__file__).parent, quiet=2)
         session.config.add_cleanup(sitter.begin())
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: nobody need look through all of it for cycles again and again."""
+    collect_less()
 
 
 @pytest.hookimpl(optionalhook=True)

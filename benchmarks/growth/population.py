@@ -49,21 +49,21 @@ def waiting(place: Place, count: int, queues: Sequence[str] = ("default",)) -> N
     _settle(place)
 
 
-def finished(place: Place, count: int) -> None:
-    """So many more have succeeded, with attempt and events."""
-    _grow(place, _FINISHED, count, "default")
+def finished(place: Place, count: int) -> int:
+    """So many more have succeeded, with attempt and events; the number of the last."""
+    last = _grow(place, _FINISHED, count, "default")
     _settle(place)
+    return last
 
 
 def _settle(place: Place) -> None:
-    """What autovacuum and checkpoints would have done long ago: none of it is left for the minute that is measured."""
+    """What autovacuum would have done long ago."""
     if isinstance(place, PostgresPlace):
         with executing(place) as run:
             run("vacuum analyze")
-            run("checkpoint")
 
 
-def _grow(place: Place, texts: tuple[str, ...], count: int, queue: str) -> None:
+def _grow(place: Place, texts: tuple[str, ...], count: int, queue: str) -> int:
     with place.sdk():
         pattern = app.tasks["noop"].options(queue=queue).submit().id
     last = pattern + count
@@ -78,6 +78,7 @@ def _grow(place: Place, texts: tuple[str, ...], count: int, queue: str) -> None:
             if isinstance(place, PostgresPlace)
             else f"update counter set next = {last + 1} where name = 'job'"
         )
+    return last
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from mainspring.control import jobs as control_jobs
 from mainspring.control import read, submit
 from mainspring.domain.job import JobRequest, Receipt, Unique
 from mainspring.domain.states import FINAL, LIVE, Outcome, State
-from mainspring.engine.sweep import TIDY_BATCH, Sweep
+from mainspring.engine.sweep import Sweep
 from mainspring.errors import InvalidDuration, InvalidInput, InvalidOption, InvalidText, KeyHeld
 from mainspring.store import Store
 from tests.contract.engines import Dump
@@ -284,10 +284,12 @@ def sweep_for(story: Story, length: int) -> None:
         story.clock.forward(max(SECOND, sweep.turn()))
 
 
-def test_keys_of_ended_jobs_are_forgotten_a_batch_at_a_time_and_no_others(story: Story) -> None:
-    ended = story.submit_many([JobRequest("once", unique=f"e{n}") for n in range(TIDY_BATCH + 10)])
-    for first in range(0, len(ended), 100):
-        control_jobs.cancel_all(story.store, ended[first : first + 100], actor="ann")
+def test_keys_of_ended_jobs_are_forgotten_a_batch_at_a_time_and_no_others(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mainspring.engine.sweep.TIDY_BATCH", 40)
+    ended = story.submit_many([JobRequest("once", unique=f"e{n}") for n in range(90)])
+    control_jobs.cancel_all(story.store, ended, actor="ann")
     waits, runs = story.submit(unique="w"), story.running(unique="r")
     later = story.bring(State.SUCCEEDED, unique="l")
     sweep_for(story, 3 * MINUTE)

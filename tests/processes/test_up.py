@@ -10,17 +10,28 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from mainspring.config.layers import lock_place
+from mainspring.domain.job import JobFilter
 from mainspring.domain.states import Outcome, State
 from mainspring.process import children
 from mainspring.supervisor.locks import take
 from tests.patience import slowness
-from tests.processes.world.driver import APP, Process, World, free_port, is_zombie
+from tests.processes.world.driver import APP, ROOT, Process, World, free_port, is_zombie
+
+
+@pytest.fixture(scope="module")
+def standing() -> Iterator[World]:
+    """A world whose tree stands, for tests that look at it, or have it run jobs of their own. Its first process."""
+    with World() as one:
+        one.up()
+        yield one
+        one.judge()
 
 
 def roles(up: Process) -> dict[str, int]:
@@ -81,14 +92,6 @@ def test_from_an_empty_folder_to_a_finished_job_in_three_commands(world: World):
     assert up.said.splitlines()[-1] == "mainspring up has ended; no job waits."
 
 
-def test_its_last_line_says_what_is_left_for_the_next_start(world: World):
-    up = world.up()
-    world.submit("nap", seconds=0)
-    world.command("submit", "nap", "seconds=0", "--delay", "1h")
-    assert up.stop() == 0
-    assert up.said.splitlines()[-1] == "mainspring up has ended; 1 job waits."
-
-
 def test_it_says_where_everything_is_and_how_to_end_it(world: World):
     up = world.up("--slots", "7", "--workers", "2", "--name", "w", log_format="json")
     world.eventually(lambda: {"w-1", "w-2"} <= set(world.active()))
@@ -109,14 +112,14 @@ def test_it_says_where_everything_is_and_how_to_end_it(world: World):
     assert up.stop() == 0
 
 
-def test_processes_are_told_apart_and_stand_in_groups_of_their_own(world: World):
-    up = world.up()
-    tree = world.eventually(lambda: found if len(found := roles(up)) == 2 else None)
+def test_processes_are_told_apart_and_stand_in_groups_of_their_own(standing: World):
+    up = standing.processes[0]
+    tree = standing.eventually(lambda: found if len(found := roles(up)) == 2 else None)
     assert tree is not None
     assert set(tree) == {"server", "worker"}
     for pid in tree.values():
         assert os.getpgid(pid) == pid, "Ctrl-C of the terminal must not reach it"
-    runner = world.runner_of(next(iter(world.active())))
+    runner = standing.runner_of(next(iter(standing.active())))
     words = Path(f"/proc/{runner}/environ").read_bytes()
     assert b"MAINSPRING_SUPERVISOR" not in words, "what a child was handed is not for jobs"
     held = [path.readlink() for path in Path(f"/proc/{runner}/fd").iterdir()]
@@ -132,43 +135,36 @@ def test_a_module_of_the_users_folder_stands_in_for_none_of_ours(world: World):
     assert up.status is None, up.said
 
 
-def test_it_uses_no_cpu_when_nothing_happens(world: World):
-    up = world.up()
-    world.eventually(lambda: len(roles(up)) == 2)
+def test_it_uses_no_cpu_when_nothing_happens(standing: World):
+    up = standing.processes[0]
+    standing.eventually(lambda: len(roles(up)) == 2)
     before = stat(up.pid)[11:13]
-    world.stays(lambda: stat(up.pid)[11:13] == before, 2)
+    standing.stays(lambda: stat(up.pid)[11:13] == before, 2)
 
 
 # --- starting again -------------------------------------------------------------------------------------------------
 
 
-def test_a_killed_worker_is_started_again_and_its_jobs_run_on(world: World):
-    up = world.up()
-    job = world.submit("nap", seconds=0.5)
-    world.started(job)
-    killed = roles(up)["worker"]
-    os.kill(killed, signal.SIGKILL)
-    world.until_state(job, State.SUCCEEDED)
-    assert world.outcomes(job) == [Outcome.LOST, Outcome.SUCCEEDED]
-    assert roles(up)["worker"] != killed
-    assert "worker process was killed by SIGKILL; it starts again in 200ms" in up.said
-
-
-def test_a_killed_server_is_started_again_at_its_address(world: World):
+def test_who_is_killed_or_ends_by_himself_is_started_again_and_jobs_run_on(world: World):
     port = free_port()
     up = start(world, port=str(port))
-    world.eventually(lambda: healthy(port))
-    os.kill(roles(up)["server"], signal.SIGKILL)
-    world.eventually(lambda: "server was killed by SIGKILL" in up.said)
-    world.eventually(lambda: healthy(port))
-
-
-def test_a_worker_that_ends_by_itself_is_started_again(world: World):
-    up = world.up()
-    first = roles(up)["worker"]
-    os.kill(first, signal.SIGTERM)
+    world.eventually(lambda: world.active() and healthy(port))
+    job = world.submit("nap", seconds=0.5)
+    world.started(job)
+    killed = roles(up)
+    for pid in killed.values():
+        os.kill(pid, signal.SIGKILL)
+    world.until_state(job, State.SUCCEEDED)
+    assert world.outcomes(job) == [Outcome.LOST, Outcome.SUCCEEDED]
+    for name in ("worker process", "server"):
+        assert f"{name} was killed by SIGKILL; it starts again in 200ms" in up.said
+    world.eventually(lambda: healthy(port), what="the server at its old address")
+    again = roles(up)
+    assert again.keys() == killed.keys()
+    assert not set(again.values()) & set(killed.values())
+    os.kill(again["worker"], signal.SIGTERM)
     world.eventually(lambda: "worker process ended with status 0; it starts again" in up.said)
-    world.eventually(lambda: roles(up).get("worker", first) != first)
+    world.eventually(lambda: roles(up).get("worker", again["worker"]) != again["worker"])
     assert up.stop() == 0
 
 
@@ -254,14 +250,17 @@ def test_a_signal_drains_running_jobs_and_ends_with_0(world: World, number: sign
     assert not world.alive()
 
 
-def test_a_second_signal_gives_running_jobs_back(world: World):
+def test_a_second_signal_gives_running_jobs_back_and_the_last_line_says_what_waits_for_the_next_start(world: World):
     up = world.up()
+    world.until_state(world.submit("nap", seconds=0), State.SUCCEEDED)
+    world.submit_many("nap", [{"seconds": 0}], delay="1h")
     job = world.submit("nap", seconds=60)
     world.started(job)
     up.send(signal.SIGTERM)
     world.eventually(lambda: "draining" in up.said)
     up.send(signal.SIGTERM)
     assert up.wait(15) == 0
+    assert up.said.splitlines()[-1] == "mainspring up has ended; 2 jobs wait."
     assert world.job(job).state is State.QUEUED
     assert world.outcomes(job) == [Outcome.RELEASED]
 
@@ -324,16 +323,21 @@ def test_a_second_one_on_postgresql_is_told_that_another_directory_will_do(world
     assert "mainspring worker" in second.said
 
 
-def test_after_a_killed_supervisor_the_old_ones_drain_and_a_new_one_waits_for_them(world: World):
-    up = world.up(drain="20s")
-    job = world.submit("nap", seconds=2.5)
-    world.started(job)
+def test_after_a_killed_supervisor_the_old_ones_drain_and_a_new_one_waits_for_them_or_is_stopped(world: World):
+    up = world.up(drain="200s")
+    job = world.submit("shell", script='while [ ! -e "$HOME/over" ]; do sleep 0.1; done')
+    world.until_state(job, State.RUNNING)
     left = roles(up)
     up.kill()
+    stopped = world.up(ready=False)
+    world.eventually(lambda: "waiting until they have ended" in stopped.said)
+    stopped.send(signal.SIGINT)
+    assert stopped.wait() in {130, -signal.SIGINT}
     second = world.up(ready=False)
     world.eventually(lambda: "waiting until they have ended" in second.said)
     assert not is_zombie(left["worker"])
     assert not roles(second)
+    (world.home / "over").touch()
     world.eventually(lambda: all(is_zombie(pid) for pid in left.values()), within=10)
     assert world.job(job).state is State.SUCCEEDED
     assert world.outcomes(job) == [Outcome.SUCCEEDED]
@@ -342,46 +346,35 @@ def test_after_a_killed_supervisor_the_old_ones_drain_and_a_new_one_waits_for_th
     assert second.stop() == 0
 
 
-def test_one_that_waits_for_an_old_tree_can_be_stopped(world: World):
-    up = world.up(drain="20s")
-    job = world.submit("nap", seconds=3)
-    world.started(job)
-    up.kill()
-    second = world.up(ready=False)
-    world.eventually(lambda: "waiting until" in second.said)
-    second.send(signal.SIGINT)
-    assert second.wait(5) in {130, -signal.SIGINT}
-    world.until_state(job, State.SUCCEEDED)
-
-
 # --- waiting for a job ----------------------------------------------------------------------------------------------
 
 
-def test_ctrl_c_stops_the_waiting_and_not_the_job(world: World):
-    world.up()
+def test_ctrl_c_stops_the_waiting_and_not_the_job(standing: World):
+    known = len(standing.ledger(kind="start"))
     waiting = subprocess.Popen(
         [sys.executable, "-m", "mainspring", "submit", "nap", "seconds=1.5", "--wait"],
-        cwd=world.folder,
-        env=os.environ | {"MAINSPRING_DATABASE_URL": world.url, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+        cwd=standing.folder,
+        env=os.environ | {"MAINSPRING_DATABASE_URL": standing.url, "PYTHONPATH": str(ROOT / "src")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     assert waiting.stderr is not None
     assert "Ctrl-C stops waiting" in waiting.stderr.readline()
-    world.eventually(lambda: world.ledger(kind="start"))
+    standing.eventually(lambda: len(standing.ledger(kind="start")) > known)
     waiting.send_signal(signal.SIGINT)
     out, err = waiting.communicate(timeout=60)
     assert (waiting.returncode, out) == (130, "")
-    assert "job 1 goes on. Follow it: mainspring logs 1 -f" in err
+    job = standing.client.jobs(JobFilter(task="ledgers.nap", limit=1)).items[0].id
+    assert f"job {job} goes on. Follow it: mainspring logs {job} -f" in err
     assert "Traceback" not in err
-    world.until_state(1, State.SUCCEEDED)
+    standing.until_state(job, State.SUCCEEDED)
 
 
 def on_terminal(world: World, *words: str) -> str:
     """What a person sees of a command, on a terminal of 100 columns."""
-    source = Path(__file__).parents[2] / "src"
-    environment = {"MAINSPRING_DATABASE_URL": world.url, "PYTHONPATH": str(source), "COLUMNS": "100", "TERM": "xterm"}
+    place = {"MAINSPRING_DATABASE_URL": world.url, "PYTHONPATH": str(ROOT / "src")}
+    environment = place | {"COLUMNS": "100", "TERM": "xterm"}
     reader, terminal = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "mainspring", *words],
@@ -401,28 +394,28 @@ def on_terminal(world: World, *words: str) -> str:
     return seen.decode()
 
 
-def test_on_a_terminal_progress_is_live_and_everything_in_colour(world: World):
-    world.up()
-    seen = on_terminal(world, "submit", "shell", "script=echo one; sleep 0.4; echo two", "--wait")
+def test_on_a_terminal_progress_is_live_and_everything_in_colour(standing: World):
+    seen = on_terminal(standing, "submit", "shell", "script=echo one; sleep 1.5; echo two", "--wait")
     assert re.search("│ .*one", seen)
-    assert re.search(r"job 1 running · attempt 1 of 1 · on \S+ · \d+ms", seen)
-    assert "job 1 succeeded after 1 attempt" in seen
+    running = re.search(r"job (\d+) running · attempt 1 of 1 · on \S+ · \d", seen)
+    assert running, seen
+    job = running[1]
+    assert f"job {job} succeeded after 1 attempt" in seen
     assert "\x1b[?25h" in seen, "the cursor is shown again"
-    assert "\x1b[32m✔ succeeded\x1b[0m" in on_terminal(world, "job", "1")
-    assert '\n  "id": 1,' in on_terminal(world, "job", "1", "--json").replace("\r", "")
-    rows = on_terminal(world, "jobs", "--limit", "1").splitlines()
+    assert "\x1b[32m✔ succeeded\x1b[0m" in on_terminal(standing, "job", job)
+    assert f'\n  "id": {job},' in on_terminal(standing, "job", job, "--json").replace("\r", "")
+    rows = on_terminal(standing, "jobs", "--limit", "1").splitlines()
     assert len(rows) == 2
     assert all(len(re.sub(r"\x1b\[[\d;]*m", "", row)) <= 100 for row in rows), "cut, not broken into lines"
 
 
-def test_logs_are_followed_until_the_job_has_ended(world: World):
-    world.up()
-    job = world.submit("shell", script="for n in 1 2 3; do echo line $n; sleep 0.2; done; echo oops >&2")
-    done = world.command("logs", str(job), "-f")
+def test_logs_are_followed_until_the_job_has_ended(standing: World):
+    job = standing.submit("shell", script="for n in 1 2 3; do echo line $n; sleep 0.2; done; echo oops >&2")
+    done = standing.command("logs", str(job), "-f")
     assert done.returncode == 0
     assert sorted(done.stdout.splitlines()) == ["line 1", "line 2", "line 3", "oops"]
-    assert world.command("logs", str(job), "--attempt", "1").stdout == done.stdout
-    assert world.command("logs", str(job), "--attempt", "2").stdout == ""
+    assert standing.command("logs", str(job), "--attempt", "1").stdout == done.stdout
+    assert standing.command("logs", str(job), "--attempt", "2").stdout == ""
 
 
 # --- a new folder ---------------------------------------------------------------------------------------------------
@@ -440,7 +433,7 @@ def test_several_processes_may_make_the_same_database_at_once(world: World):
         subprocess.Popen(
             [sys.executable, "-c", code],
             cwd=world.folder,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "src")},
+            env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -183,8 +183,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.platform == "win32":
         sys.stderr.write("mainspring runs on Linux and macOS. On Windows, use it inside WSL 2.\n")
         return WrongUse.exit_status
-    if words[:1] == ["runner"]:  # asked for by the installed script: a runner's own start needs none of this
-        os.execv(sys.executable, [sys.executable, "-m", "mainspring", *words])  # noqa: S606 - our own module
     streams.stand_in()
     supervised = _join_tree()
     return _ended(words, supervised)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from mainspring.domain.configured import BY_SCOPE, NAMED, Key, Scope, Stated, named_key
@@ -22,6 +21,8 @@ def settings_of(path: Path) -> dict[str, Stated]:
     Raises InvalidSetting for a file that can't be read, for TOML that is malformed, for a key that is no setting (with
     the near matches) and for a value that the setting can't have.
     """
+    import tomllib  # by whoever reads one: not by the children of a supervisor, nor where there is none
+
     text = _text(path)
     try:
         document = tomllib.loads(text)
@@ -76,6 +77,8 @@ def _lines(text: str) -> dict[_Path, int]:
 
 def _path_of(line: str) -> _Path:
     """The names that a line of TOML leads through."""
+    import tomllib
+
     path: list[str] = []
     try:
         inner: object = tomllib.loads(line)

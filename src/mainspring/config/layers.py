@@ -6,7 +6,6 @@ module that reads the process environment for settings. Must not open a store.
 
 from __future__ import annotations
 
-import difflib
 import ipaddress
 import os
 import sys
@@ -150,6 +149,8 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Stated]:
 
 def _refuse_typo(variable: str, known: Mapping[str, Setting]) -> None:
     """Other variables may be somebody else's; one that is nearly ours is a slip that would be ignored silently."""
+    import difflib  # for those who have made a mistake alone
+
     names = {name.removeprefix(PREFIX): name for name in known}
     close = difflib.get_close_matches(variable.removeprefix(PREFIX), names, n=1, cutoff=_LIKE_A_TYPO)
     if close:

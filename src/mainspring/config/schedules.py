@@ -9,7 +9,6 @@ params = { dest = "/backup/a.tgz" }
 
 from __future__ import annotations
 
-import tomllib
 from datetime import date, time
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,8 @@ def schedules_of(path: Path) -> dict[str, Plan] | None:
 
     Raises InvalidSetting naming the table, the field and what would be right.
     """
+    import tomllib  # see config/file.py
+
     try:
         with path.open("rb") as file:
             document = tomllib.load(file)

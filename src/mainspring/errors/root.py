@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -31,5 +30,7 @@ class MainspringError(Exception):
 
 def near(name: str, among: Iterable[str]) -> str:
     """A sentence that names the closest known names, or an empty text."""
+    import difflib  # for those who have made a mistake alone
+
     close = difflib.get_close_matches(name, list(among), n=3, cutoff=0.5)
     return f"Did you mean {' or '.join(close)}?" if close else ""

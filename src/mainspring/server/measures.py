@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-import psutil
-
 from mainspring.clock import Duration, seconds
 from mainspring.domain.metric import BUCKETS, METRICS, Amount, Figures, Key
 from mainspring.domain.states import Outcome, State
@@ -86,6 +84,8 @@ def of_server(loops: Mapping[str, tuple[Duration, bool]], *, fit: bool, read: Du
 
 def of_machine(disk: str) -> list[Family]:
     """This process, and the machine that it is on. ``disk``: a directory on the file system to be watched."""
+    import psutil  # a server of which nobody asks for numbers starts without
+
     process = psutil.Process()
     with process.oneshot():
         times, memory = process.cpu_times(), process.memory_info()

@@ -9,10 +9,9 @@ such page has a token. There are no CORS headers.
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
-
-from starlette.routing import Match, Route
 
 from mainspring.domain.access import Asker
 from mainspring.errors import (
@@ -32,6 +31,7 @@ Header = tuple[str, str]
 """A name in lower case and its value."""
 
 _JSON = "application/json"
+_HOLE = re.compile(r"\{(\w+)\}")
 _OWN_SITE = {"same-origin", "none"}
 
 
@@ -40,6 +40,14 @@ class Admitted(NamedTuple):
 
     entry: Entry
     path: Mapping[str, str]
+
+
+class _Route(NamedTuple):
+    """An entry, ready to be matched."""
+
+    pattern: re.Pattern[str]
+    methods: frozenset[str]
+    entry: Entry
 
 
 class Gate:
@@ -51,7 +59,7 @@ class Gate:
     def __init__(self, entries: Sequence[Entry], port: int, *, asks: bool = False) -> None:
         self._port = port
         self._asks = asks
-        self._entries = [(Route(entry.path, _unreachable, methods=[entry.method]), entry) for entry in entries]
+        self._routes = [_Route(_pattern(entry.path), _methods(entry), entry) for entry in entries]
 
     def admit(self, method: str, path: str, headers: Sequence[Header]) -> Admitted:
         """The matched route.
@@ -71,15 +79,16 @@ class Gate:
     def matched(self, method: str, path: str) -> Admitted:
         """The route at this address, whoever asks. Raises NotFound, MethodNotAllowed."""
         allowed: set[str] = set()
-        scope = {"type": "http", "method": method, "path": path, "root_path": ""}
         literal = False
-        for route, entry in self._entries if not path.endswith("\n") else ():  # which the routes' patterns overlook
-            match, found = route.matches(scope)
-            if match is Match.FULL and not (literal and "{" in entry.path):
-                return Admitted(entry, found["path_params"])
-            if match is Match.PARTIAL:
-                allowed |= route.methods or set()
+        for pattern, methods, entry in self._routes if not path.endswith("\n") else ():  # no number ends with that
+            found = pattern.fullmatch(path)
+            if found is None:
+                continue
+            if method not in methods:
+                allowed |= methods
                 literal = literal or "{" not in entry.path  # /jobs/batch is no job
+            elif not (literal and "{" in entry.path):
+                return Admitted(entry, found.groupdict())
         if allowed:
             raise MethodNotAllowed(method, path, allowed)
         raise NotFound(f"There is nothing at {path[:200]}.", remedy="The REST API is below /api/v1.")
@@ -202,5 +211,12 @@ def _shown(values: list[str]) -> str:
     return repr(", ".join(values)[:200]) if values else "missing"
 
 
-async def _unreachable() -> None:
-    """What Starlette's Route wants as its target; the handler of the entry is called instead."""
+def _pattern(path: str) -> re.Pattern[str]:
+    """What a route matches: a name in braces stands for one part of the address."""
+    parts = _HOLE.split(path)
+    return re.compile("".join(f"(?P<{part}>[^/]+)" if at % 2 else re.escape(part) for at, part in enumerate(parts)))
+
+
+def _methods(entry: Entry) -> frozenset[str]:
+    """Whoever may read may ask for the headers alone."""
+    return frozenset({entry.method, "HEAD"} if entry.method == "GET" else {entry.method})

@@ -74,7 +74,7 @@ class Runner:
 
     def first_at(self) -> Duration:
         """When the coordinator has something to read."""
-        return min(self.control.first_at(), self.bulk.first_at())
+        return min(self.control.first_at, self.bulk.first_at)
 
     # --- what the runner says ---------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ class Runner:
 
     def needs_at(self) -> Duration:
         """When it wants a turn for its jobs, whatever its guard wants."""
-        return max(min(self.orders.first_at(), self.due_at()), self.hung_until)
+        return max(min(self.orders.first_at, self.due_at()), self.hung_until)
 
     def act(self) -> None:
         now = self.clock.monotonic()

@@ -44,28 +44,31 @@ class VirtualClock:
 
 
 class Pipe(Generic[T]):
-    """One direction of a socket pair: in order, each item readable from its instant on (monotonic)."""
+    """One direction of a socket pair: in order, each item readable from its instant on (monotonic).
 
-    __slots__ = ("_items", "_last")
+    ``first_at``: when there is something to read; NEVER when nothing was written. Kept, as all ask for it all the time.
+    """
+
+    __slots__ = ("_items", "_last", "first_at")
 
     def __init__(self) -> None:
         self._items: deque[tuple[Duration, T]] = deque()
         self._last = Duration(0)
+        self.first_at = NEVER
 
     def put(self, item: T, at: Duration) -> None:
         """Write an item; it overtakes none."""
         self._last = max(self._last, at)
         self._items.append((self._last, item))
-
-    def first_at(self) -> Duration:
-        """When there is something to read; NEVER when nothing was written."""
-        return self._items[0][0] if self._items else NEVER
+        self.first_at = self._items[0][0]
 
     def take(self, now: Duration) -> T | None:
         """Read one item, if one has arrived."""
-        if self._items and self._items[0][0] <= now:
-            return self._items.popleft()[1]
-        return None
+        if not self._items or self.first_at > now:
+            return None
+        item = self._items.popleft()[1]
+        self.first_at = self._items[0][0] if self._items else NEVER
+        return item
 
     def hold(self, until: Duration) -> None:
         """What is written from now on is readable from then on only."""
@@ -75,6 +78,7 @@ class Pipe(Generic[T]):
         """What was written and not read is gone; how much that was."""
         count = len(self._items)
         self._items.clear()
+        self.first_at = NEVER
         return count
 
     def __len__(self) -> int:

@@ -121,12 +121,14 @@ class SimulatedWorker:
     def wakes_at(self) -> Duration:
         if self.stopped:
             return NEVER
-        soonest = self.turn_at
+        soonest, start = self.turn_at, self._roster.next_start()
+        if start is not None:
+            soonest = min(soonest, start)
         for runner in self.runners.values():
-            soonest = min(soonest, runner.first_at())
             if runner.death is not None:
                 return Duration(0)
-        return min([soonest, *self._starts()])
+            soonest = min(soonest, runner.control.first_at, runner.bulk.first_at)
+        return soonest
 
     def needs_at(self) -> Duration:
         """When it must have a turn even where nothing is to be looked for: timeouts, frames, runners to start.

@@ -220,14 +220,14 @@ class World:
         """Who gets the turn; time passes until somebody wants one."""
         self.runners = [one for one in self.runners if one.death is None]
         actors: list[Seat | ScriptedRunner] = [*self.seats, *self.runners]
-        wanted = [(actor.wakes_at(), actor) for actor in actors]
-        soonest = min(at for at, _ in wanted)
+        moments = [actor.wakes_at() for actor in actors]
+        soonest = min(moments)
         now = self.clock.monotonic()
         if soonest > now:
             late = 0 if self.healing else round(self.chance.fraction() ** 6 * 400 * MILLISECOND)
             self.clock.advance(Duration(soonest - now + late))
             now = self.clock.monotonic()
-        ready = [actor for at, actor in wanted if at <= now]
+        ready = [actor for actor, at in zip(actors, moments, strict=True) if at <= now]
         return ready[0] if len(ready) == 1 else self.chance.pick(ready)
 
     def nest(self, seat: Seat, length: Duration) -> None:

@@ -6,10 +6,8 @@ The schema decides, never user code. For submits, schedules and runs alike; noth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
-
-import jsonschema_rs
 
 from mainspring.clock import Duration, Instant, duration, duration_text, instant
 from mainspring.domain.ids import JobId, LaneId
@@ -70,12 +68,16 @@ def find(tx: Transaction, name: str) -> str:
     return text or ""
 
 
-_STRICT_DURATION = jsonschema_rs.validator_for({"format": "duration"}, validate_formats=True)
+@cache
+def _strict_duration() -> Any:
+    import jsonschema_rs  # a worker whose jobs submit nothing starts without
+
+    return jsonschema_rs.validator_for({"format": "duration"}, validate_formats=True)
 
 
 def _is_duration(text: str) -> bool:
     """What JSON Schema takes, and what a ``timedelta`` is written as: fractions of a second, and less than nothing."""
-    return is_iso_duration(text) or _STRICT_DURATION.is_valid(text)
+    return is_iso_duration(text) or bool(_strict_duration().is_valid(text))
 
 
 @lru_cache(maxsize=2000)
@@ -142,6 +144,8 @@ class Taking(NamedTuple):
 
 def validator_of(schema: Mapping[str, Any]) -> Any:
     """What checks values against a schema of parameters."""
+    import jsonschema_rs
+
     return jsonschema_rs.validator_for({**schema}, validate_formats=True, formats={"duration": _is_duration})
 
 

@@ -61,10 +61,13 @@ class Roster:
         self._not_before = dict.fromkeys(Lodging, Duration(0))
         self._entries: dict[int, _Entry] = {}
         self._last = 0
+        self._known: dict[Lodging, int] | None = None  # what is missing, until something changes
 
     def want(self, wanted: Mapping[Lodging, int]) -> None:
         """There should be so many of these kinds."""
-        self._wanted |= wanted
+        if wanted:
+            self._wanted |= wanted
+            self._known = None
 
     def due(self, now: Duration) -> list[tuple[int, Lodging]]:
         """The runners to start now, which count as there from now on: number and kind."""
@@ -74,6 +77,8 @@ class Roster:
                 self._last += 1
                 self._entries[self._last] = _Entry(lodging, now)
                 new.append((self._last, lodging))
+        if new:
+            self._known = None
         return new
 
     def next_start(self) -> Duration | None:
@@ -81,9 +86,11 @@ class Roster:
         return min((self._not_before[lodging] for lodging in self._missing()), default=None)
 
     def _missing(self) -> dict[Lodging, int]:
-        standing = [one.lodging for one in self._entries.values() if not one.leaving]
-        missing = ((lodging, wanted - standing.count(lodging)) for lodging, wanted in self._wanted.items() if wanted)
-        return {lodging: many for lodging, many in missing if many > 0}
+        if self._known is None:
+            standing = [one.lodging for one in self._entries.values() if not one.leaving]
+            missing = ((kind, wanted - standing.count(kind)) for kind, wanted in self._wanted.items() if wanted)
+            self._known = {kind: many for kind, many in missing if many > 0}
+        return self._known
 
     def _standing(self, lodging: Lodging) -> int:
         return sum(one.lodging is lodging and not one.leaving for one in self._entries.values())
@@ -105,11 +112,13 @@ class Roster:
         """It takes no more jobs: a shared one is replaced at once, others when there is need again."""
         entry = self._entries[number]
         entry.leaving = True
+        self._known = None
         self._forget_demand(entry.lodging)
 
     def died(self, number: int, now: Duration) -> None:
         """It is gone. The next of its kind waits a little, unless this one was to go or lived long enough."""
         entry = self._entries.pop(number)
+        self._known = None
         self._forget_demand(entry.lodging)
         # The retry policy of the job that a runner was alone with says when that may crash the next one.
         if not entry.leaving and not (entry.lodging is Lodging.ALONE and entry.greeted):

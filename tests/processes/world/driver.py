@@ -39,6 +39,8 @@ from tests.processes.world.apps import ledgers
 ROOT = Path(__file__).parents[3]
 APP = Path(__file__).parent / "apps" / "ledgers.py"
 LEASE, SWEEP = 2.0, 1.0
+_LOOK, _LOOK_SELDOM = Duration(15 * MILLISECOND), Duration(60 * MILLISECOND)
+"""Between two looks at what is waited for: soon at first, then seldom, as a look costs a millisecond or two."""
 T = TypeVar("T")
 
 
@@ -282,13 +284,14 @@ class World:
 
     def eventually(self, look: Callable[[], T | None], *, within: float = 40, what: str = "it") -> T:
         """The first true answer of ``look``; fails when none comes in time."""
-        limit = Limit(within)
+        limit, pause = Limit(within), _LOOK
         while True:
             found = look()
             if found:
                 return found
             assert not limit.over(), f"{what}: not within {within:g} s, still {found!r}"
-            self.clock.wait(Duration(15 * MILLISECOND))
+            self.clock.wait(pause)
+            pause = min(_LOOK_SELDOM, Duration(pause * 5 // 4))
 
     def until_state(self, job: int, state: State, *, within: float = 40) -> Job:
         """Wait for a state."""

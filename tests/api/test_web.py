@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from mainspring.chance import SeededChance
 from mainspring.clock import MILLISECOND, Duration
+from mainspring.server import request_id
 from mainspring.server.exchange import Access, Answer, Asked, Entry
 from mainspring.server.operation import gives
 from mainspring.server.web import Limits, Web
@@ -26,8 +28,11 @@ HEADERS = [(b"host", b"127.0.0.1:8750"), (b"content-type", b"application/json")]
 class Exchange:
     """One request: what the client sends piece by piece, and what it got back."""
 
-    def __init__(self, path: str, *pieces: bytes, more: bool = False, length: bool = True) -> None:
+    def __init__(
+        self, path: str, *pieces: bytes, more: bool = False, length: bool = True, request: bytes | None = None
+    ) -> None:
         self.path = path
+        self._named = [] if request is None else [(b"X-Request-ID", request)]
         self.sent: list[dict[str, Any]] = []
         self._pieces = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
         if pieces and not more:
@@ -40,11 +45,12 @@ class Exchange:
             "method": "POST" if self._pieces else "GET",
             "path": self.path,
             "query_string": b"",
-            "headers": self._headers,
+            "headers": [*self._headers, *self._named],
         }
         await web(scope, self._receive, self._send)
         body = b"".join(message.get("body", b"") for message in self.sent)
-        return self.sent[0]["status"], json.loads(body)
+        self.said: dict[str, Any] = json.loads(body)
+        return self.sent[0]["status"], self.said
 
     async def _receive(self) -> dict[str, Any]:
         if self._pieces:
@@ -64,6 +70,7 @@ class Desk:
         self.entries = [
             Entry("GET", "/slow", Access.READ, self.slow, gives("Nothing")),
             Entry("GET", "/broken", Access.READ, self.broken, gives("Nothing")),
+            Entry("GET", "/odd", Access.READ, self.odd, gives("Nothing")),
             Entry("GET", "/probe", Access.PROBE, self.quick, gives("Nothing")),
             Entry("POST", "/quick", Access.CHANGE, self.quick, gives("Nothing")),
         ]
@@ -74,6 +81,10 @@ class Desk:
 
     def broken(self, _: Asked) -> Answer:
         raise KeyError("the inside of the house")
+
+    def odd(self, _: Asked) -> Answer:
+        logging.getLogger("mainspring.server").warning("something is odd")
+        return Answer(200, {})
 
     def quick(self, asked: Asked) -> Answer:
         return Answer(200, {"length": len(asked.body)})
@@ -135,6 +146,35 @@ async def test_a_fault_of_ours_tells_nothing_of_our_insides(web: Web, caplog: py
     (record,) = caplog.records
     assert "the inside of the house" in caplog.text
     assert record.getMessage().partition("(")[2].rstrip(")") in problem["detail"]
+
+
+@pytest.mark.parametrize("given", [None, b"r-7f:3/a+b=c@d._", b"", b"two words", b"\xff", b"x" * 101])
+async def test_a_request_has_an_id_in_its_answer_its_problem_and_all_that_is_logged_meanwhile(
+    web: Web, given: bytes | None
+) -> None:
+    fits = given is not None and given.startswith(b"r-")
+    seen: list[dict[str, str]] = []
+
+    class Seen(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            seen.append(request_id.bound())
+
+    handler = Seen()
+    log = logging.getLogger("mainspring.server")
+    log.addHandler(handler)
+    try:
+        for path, status in (("/odd", 200), ("/broken", 500), ("/nowhere", 404)):
+            exchange = Exchange(path, request=given)
+            assert (await asyncio.create_task(exchange.run(web)))[0] == status  # as a server does
+            answered = dict(exchange.sent[0]["headers"])[b"x-request-id"].decode()
+            assert (answered == (given or b"").decode("latin-1")) == fits
+            assert exchange.said.get("request", answered) == answered
+            assert ("request" in exchange.said) == (status != 200)
+            assert seen == ([] if status == 404 else [{"request": answered}])
+            seen.clear()
+    finally:
+        log.removeHandler(handler)
+    assert request_id.bound() == {}, "of no other"
 
 
 async def test_websockets_are_turned_away(web: Web) -> None:

@@ -29,7 +29,8 @@ def test_a_store_with_jobs_in_every_state_is_sound_and_nothing_is_amiss(story: S
         story.bring(state)
     told = found(story.store)
     assert {name: one.level for name, one in told.items()} == dict.fromkeys(
-        ("integrity", "places", "orphans", "runs", "schedules", "sweep", "room", "snapshots", "wake-ups"), Level.OK
+        ("integrity", "places", "orphans", "runs", "schedules", "counts", "sweep", "room", "snapshots", "wake-ups"),
+        Level.OK,
     ), told
     assert "schema version" in told["integrity"].text
 

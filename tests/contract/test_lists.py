@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from mainspring.client.direct import DirectClient
 from mainspring.clock import MINUTE
 from mainspring.control import read
 from mainspring.domain.job import Job, JobFilter, JobRequest
 from mainspring.domain.states import Outcome, State
 from mainspring.errors import InvalidCursor, InvalidInput
+from mainspring.server.pages import job_page
 from tests.contract.stories import Story
 
 
@@ -151,3 +153,30 @@ def test_a_row_that_was_spoiled_by_hand_hides_no_list(story: Story) -> None:
     story.claim(job)
     story.end(job, Outcome.SUCCEEDED)
     assert story.state(job) is State.SUCCEEDED
+
+
+def test_a_list_in_which_few_of_many_match_ends_early_and_says_where_it_goes_on(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there are, one answer passes so many at most, and all answers together find what there is."""
+    states = [state for state in State if state is not State.NEW]
+    marked = {state: int(story.bring(state, tags={"a": "b"})) for state in states}
+    for _ in range(4):
+        for state in states:
+            story.bring(state)
+    everything = {state: listed(story, state=state, tag="a=b") for state in (None, *states)}
+    monkeypatch.setattr("mainspring.store.job_lists.STRIDES", (1, 2))
+    first = read.listed(story.store, JobFilter(tag="a=b"))
+    assert (first.items, first.next is not None) == ([], True), "it has not come to one that matches"
+    over_rest = job_page(DirectClient(story.store), JobFilter(tag="a=b"))
+    assert (over_rest.items, over_rest.next) == ([], first.next), "nor does a server look on"
+    for asked, expected in everything.items():
+        for values in ({"tag": "a=b"}, {"queue": "shop"}, {"since": 0}, {"task": "mail"}):
+            for size in (2, 50):
+                found = listed(story, state=asked, limit=size, **values)
+                if values == {"tag": "a=b"}:
+                    assert found == expected
+                else:
+                    assert len(found) == (0 if values == {"task": "mail"} else 5 if asked else 5 * len(states))
+                    assert found == newest_first(found)
+    assert everything[State.DEAD] == [marked[State.DEAD]]

@@ -14,8 +14,6 @@ from tests.contract.test_plans import LARGE
 
 WHOLE = (
     "audit/",
-    "queue/all",
-    "queue/one",
     "schema/",
     "session/",
     "job/count_",
@@ -24,7 +22,7 @@ WHOLE = (
     "export/",
     "prune/",
     "check/",
-    "series/depths",
+    "depth/scan",
 )
 """Statements that read much on purpose, or are not asked while work goes on."""
 

@@ -88,7 +88,7 @@ def test_old_records_go(story: Story) -> None:
 def test_all_that_the_process_says_is_kept_with_what_it_is_always_about(story: Story) -> None:
     log = logging.getLogger("mainspring.test")
     log.setLevel(logging.INFO)
-    with recording(Recorder(story.store, story.clock, "worker")) as recorder:
+    with recording(Recorder(story.store, story.clock, "worker", current=lambda: {"request": "r-1"})) as recorder:
         recorder.always = {"worker": 9}
         log.info("listening with password=hunter22", extra={"job": 7})
         try:
@@ -98,7 +98,7 @@ def test_all_that_the_process_says_is_kept_with_what_it_is_always_about(story: S
     log.info("said to nobody")
     one, two = records.found(story.store, RecordFilter())
     assert (one.entry.message, one.entry.source, one.entry.bound) == (
-        *("listening with password=***", "test", Bound(job=7, worker=9)),
+        *("listening with password=***", "test", Bound(job=7, worker=9, request="r-1")),
     )
     assert two.entry.message.startswith("a loop failed \\x00\nTraceback")
     assert two.entry.message.endswith("with base 10: 'boom'")

@@ -31,6 +31,7 @@ from mainspring.store import (
     Store,
     Transaction,
     catalog,
+    depths,
     events,
     export,
     jobs,
@@ -248,7 +249,7 @@ def a_whole_life(story: Story) -> None:
         if state is not State.NEW:
             job = story.bring(state, expires="2h", tags={"a": "b"})
             read.attempts(store, job)
-            for wanted in (JobFilter(state=state), JobFilter(tag="a=b", task="send")):
+            for wanted in (JobFilter(state=state, tag="a=b"), JobFilter(tag="a=b", task="send")):
                 read.listed(store, wanted)
                 read.counted(store, wanted)
     running = story.running()
@@ -325,6 +326,7 @@ def lives_in_numbers(story: Story) -> None:
     for _ in range(2):
         turn.turn()
     metrics.figures(story.store)
+    story.store.read(lambda tx: depths.live(tx, -1))
     metrics.points(story.store, SeriesWanted("moved", Instant(story.clock.now() - HOUR), story.clock.now()))
 
 

@@ -33,9 +33,10 @@ def test_a_line_says_no_secret_of_its_process_and_none_that_looks_like_one() -> 
 
 def test_a_line_says_what_it_is_about() -> None:
     record = logging.LogRecord("mainspring.worker", logging.WARNING, "", 0, "gone", (), None)
-    record.job, record.attempt, record.worker = 7, 2, 3
+    record.job, record.attempt, record.worker, record.request = 7, 2, 3, "r-1"
     line = json.loads(JsonLines("worker").format(record))
     assert (line["job"], line["attempt"], line["worker"], line["pid"]) == (7, 2, 3, record.process)
+    assert line["request"] == "r-1"
     assert (line["process"], line["level"], line["source"]) == ("worker", "warning", "mainspring.worker")
 
 

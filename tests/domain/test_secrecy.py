@@ -8,6 +8,8 @@ from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mainspring.clock import MINUTE, SECOND
 from mainspring.domain.address import shown
@@ -185,3 +187,30 @@ def test_lines_of_a_secret_that_come_one_by_one_are_hidden() -> None:
         printed.say(line)
         printed.clock.forward(MINUTE)
     assert printed.end() == "***\n" * 4
+
+
+def naively(forms: list[str], text: str) -> int:
+    longest = max(map(len, forms))
+    ends = (text[-length:] for length in range(min(longest - 1, len(text)), 0, -1))
+    return next((len(end) for end in ends if any(form.startswith(end) for form in forms)), 0)
+
+
+LETTERS = st.sampled_from("ab")
+FORM = st.text(LETTERS, min_size=6, max_size=40)
+
+
+@given(st.lists(FORM, min_size=1, max_size=3), st.text(LETTERS, max_size=60), st.integers(0, 40))
+def test_what_may_become_a_secret_is_all_that_it_begins_with(forms: list[str], text: str, begun: int) -> None:
+    mask = Mask()
+    mask._forms = sorted(forms, key=len, reverse=True)
+    text += forms[0][:begun]
+    assert mask.unsettled(text) == naively(forms, text)
+
+
+@pytest.mark.parametrize("form", ["a" * 60, "a" * 40 + "b" + "a" * 19, "ab" * 30])
+@pytest.mark.parametrize("text", ["a" * 59, "a" * 59 + "b", "ab" * 29 + "a", "b" * 9, "a" * 30 + "b" + "a" * 30, ""])
+def test_a_secret_that_repeats_itself_is_found_as_any_other(form: str, text: str) -> None:
+    assert Mask([form]).unsettled(text) >= naively([form], text)
+    mask = Mask()
+    mask._forms = [form]
+    assert mask.unsettled(text) == naively([form], text)

@@ -33,6 +33,14 @@ def test_where_there_is_no_database_none_is_made(cli: CommandLine, words: tuple[
     assert list(cli.folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("words", [("db", "check"), ("export", "events"), ("worker",), ("server",), ("up",)])
+def test_what_works_on_a_database_says_so_to_whoever_names_a_server(cli: CommandLine, words: tuple[str, ...]):
+    said = cli(*words, "--api", "http://127.0.0.1:1", "--json")
+    assert (said.status, said.error["code"], said.error["field"]) == (2, "wrong_use", "api")
+    assert "works on a database" in said.err
+    assert list(cli.folder.iterdir()) == []
+
+
 def test_a_sound_database_is_called_so_and_a_damaged_one_ends_with_5(cli: CommandLine):
     Store.open(HERE).close()
     said = cli("db", "check")

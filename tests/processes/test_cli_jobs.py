@@ -173,6 +173,16 @@ def test_a_list_is_one_array_newest_first_and_pages_by_cursor(cli: CommandLine):
     assert [job["id"] for job in cli("jobs", "--cursor", cursor[1], "--json").answer] == ids[::-1][2:]
 
 
+def test_a_list_goes_on_where_an_answer_ends_early_as_few_of_many_match(
+    cli: CommandLine, monkeypatch: pytest.MonkeyPatch
+):
+    rare = requests(2, queue="rare")
+    requests(9)
+    monkeypatch.setattr("mainspring.store.job_lists.STRIDES", (1, 2))
+    assert [job["id"] for job in cli("jobs", "--queue", "rare", "--json").answer] == rare[::-1]
+    assert [job["id"] for job in cli("jobs", "--queue", "rare", "--limit", "1", "--json").answer] == rare[:0:-1]
+
+
 def test_filters_choose_and_count(cli: CommandLine):
     requests(2, tags={"team": "mail"})
     requests(1, delay="1h", queue="slow")

@@ -18,7 +18,7 @@ from cyclopts import Parameter
 from mainspring.client.operating import OperatingClient, ServingClient
 from mainspring.config.layers import Loaded, environment, load
 from mainspring.config.live import Live
-from mainspring.errors import NotYetSupported, WrongUse
+from mainspring.errors import WrongUse
 
 
 def option(text: str, value: str = "", *, name: tuple[str, ...] | None = None) -> Parameter:
@@ -40,9 +40,16 @@ class Access:
     token: Annotated[str | None, option("Who asks it (better: MAINSPRING_TOKEN).", "SECRET")] = None
 
     def load(self, flags: Mapping[str, object] | None = None, *, file: str | None = None) -> Loaded:
-        """The effective settings, with these flags on top. ``file``: in place of --config. Raises InvalidSetting."""
+        """The effective settings, with these flags on top. ``file``: in place of --config.
+
+        Raises InvalidSetting, and WrongUse where a server was named.
+        """
         if self.api is not None:
-            raise NotYetSupported("--api")
+            raise WrongUse(
+                "--api names a server, and this command works on a database, or starts a process on one.",
+                remedy="Leave --api out; --db names the database where it is not the default one.",
+                field="api",
+            )
         given = {"database_url": self.db, **(flags or {})}
         return load(environment=environment(), directory=Path.cwd(), file=file or self.config, flags=given)
 

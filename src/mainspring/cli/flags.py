@@ -78,7 +78,6 @@ class WorkerFlags:
     labels: Annotated[tuple[str, ...], _flag("labels")] = ()
     lease: Annotated[str | None, _flag("lease")] = None
     drain: Annotated[str | None, _flag("drain")] = None
-    grace: Annotated[str | None, _flag("grace")] = None
 
 
 @Parameter(name="*")
@@ -87,6 +86,7 @@ class TreeFlags:
     """Of a supervisor."""
 
     workers: Annotated[str | None, _flag("workers")] = None
+    grace: Annotated[str | None, _flag("grace")] = None
     restart_limit: Annotated[str | None, _flag("restart_limit")] = None
     restart_window: Annotated[str | None, _flag("restart_window")] = None
 

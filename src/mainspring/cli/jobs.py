@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from msgspec.structs import replace
+
 from mainspring.cli import access as of
 from mainspring.cli import looks, show
 from mainspring.cli.access import Access, option
 from mainspring.client.wire import job_wire
 from mainspring.clock import Duration, Instant, SystemClock, duration, instant, length_text
-from mainspring.domain.job import Job, JobFilter
+from mainspring.domain.job import Job, JobFilter, JobPage
 from mainspring.domain.states import State
 from mainspring.errors import InvalidDuration, InvalidInput, InvalidInstant, near
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from mainspring.client import Client
 
 
 def jobs(  # noqa: PLR0913 - the filters of the list
@@ -47,7 +51,7 @@ def jobs(  # noqa: PLR0913 - the filters of the list
             number = client.count(wanted)
             show.as_json({"count": number}) if access.json else show.line(str(number))
             return 0
-        page = client.jobs(wanted)
+        page = _page(client, wanted)
     if access.json:
         show.as_json([job_wire(job) for job in page.items])
         return 0
@@ -56,6 +60,15 @@ def jobs(  # noqa: PLR0913 - the filters of the list
     if page.next:
         show.note(f"More: mainspring jobs --cursor {page.next}")
     return 0
+
+
+def _page(client: Client, wanted: JobFilter) -> JobPage:
+    """As many as were asked for, where so many are there: where few of very many match, one answer has not all."""
+    page = client.jobs(wanted)
+    while page.next is not None and len(page.items) < wanted.limit:
+        more = client.jobs(replace(wanted, cursor=page.next, limit=wanted.limit - len(page.items)))
+        page = JobPage([*page.items, *more.items], more.next)
+    return page
 
 
 def _row(job: Job, now: Instant) -> tuple[str | Text, ...]:

@@ -55,7 +55,6 @@ def work(live: Live, leave: Callable[[str], object] | None = None) -> int:
         sweep=settings.sweep,
         poll=settings.poll,
         drain=settings.drain,
-        grace=settings.grace,
     )
     return run_worker(options, live=live, say=logging.getLogger("mainspring.worker").info, leave=leave)
 

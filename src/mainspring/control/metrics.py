@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mainspring.domain.metric import READER, Figures, Point, SeriesWanted, check
-from mainspring.store import Store, Transaction, events, series
+from mainspring.store import Store, Transaction, depths, events, series
 
 
 def figures(store: Store) -> Figures:
@@ -12,7 +12,7 @@ def figures(store: Store) -> Figures:
     def look(tx: Transaction) -> Figures:
         read = series.cursor(tx, READER) or 0
         totals = series.totals(tx)
-        return Figures(tx.now, totals, series.depths(tx), max(0, events.last(tx) - read))
+        return Figures(tx.now, totals, depths.shown(tx), max(0, events.last(tx) - read))
 
     return store.read(look)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import structs
-
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event, Happening
 from mainspring.domain.ids import LARGEST, JobId, RunId
@@ -15,7 +13,7 @@ from mainspring.domain.states import Cause, State
 from mainspring.domain.task import Task
 from mainspring.domain.worker import Worker
 from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownTask, near
-from mainspring.store import Store, Transaction, catalog, events, jobs, runs, workers
+from mainspring.store import Store, Transaction, catalog, depths, events, job_lists, jobs, runs, workers
 from mainspring.transitions import inputs
 
 MOST = 1000
@@ -42,21 +40,38 @@ def listed(store: Store, wanted: JobFilter) -> JobPage:
     """A page of jobs, newest first. Raises UnknownTask, InvalidCursor, InvalidInput."""
     _check_limit(wanted.limit, MOST)
     _check_tag(wanted.tag)
-    one_more = structs.replace(wanted, limit=wanted.limit + 1)
     before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
 
-    def look(tx: Transaction) -> list[Job]:
-        return inputs.shown(tx, jobs.listed(tx, one_more, _tasks(tx, wanted.task), before))
+    def look(tx: Transaction) -> JobPage:
+        found, below = job_lists.walked(tx, wanted, _tasks(tx, wanted.task), before)
+        items = inputs.shown(tx, found[: wanted.limit])
+        if len(found) > wanted.limit:
+            below = items[-1].id
+        return JobPage(items, None if below is None else str(below))
 
-    found = store.read(look)
-    items, more = found[: wanted.limit], len(found) > wanted.limit
-    return JobPage(items, str(items[-1].id) if more else None)
+    return store.read(look)
 
 
 def counted(store: Store, wanted: JobFilter) -> int:
     """How many jobs match. Raises UnknownTask, InvalidInput."""
     _check_tag(wanted.tag)
-    return store.read(lambda tx: jobs.counted(tx, wanted, _tasks(tx, wanted.task)))
+    return store.read(lambda tx: _counted(tx, wanted))
+
+
+def _counted(tx: Transaction, wanted: JobFilter) -> int:
+    """By what is kept, unless something is asked that is not kept apart."""
+    tasks = _tasks(tx, wanted.task)
+    apart = wanted.tag is None and wanted.since is None and wanted.until is None
+    kept = depths.now(tx) if apart else None
+    if kept is None:
+        return job_lists.counted(tx, wanted, tasks)
+    return sum(
+        number
+        for where, number in kept.items()
+        if (wanted.state is None or where.state == wanted.state)
+        and (wanted.queue is None or where.queue == wanted.queue)
+        and (tasks is None or where.task in tasks)
+    )
 
 
 def attempts(store: Store, number: int) -> list[Attempt]:

@@ -65,9 +65,16 @@ def submit(
     if len(requests) > most:
         raise TooManyJobs(len(requests), most)
     once = None if idempotency_key is None else _once(idempotency_key, requests)
-    told = None if once is None else store.read(lambda tx: _told(tx, once))
+    told: list[Receipt] | None = None
     while told is None:
-        told = _stored(store, prepared(store, requests), actor, parent, once)
+        try:
+            ready = prepared(store, requests)
+        except InvalidInput:
+            told = None if once is None else store.read(lambda tx: _told(tx, once))
+            if told is None:
+                raise
+            return told  # what it was answered while it was still right
+        told = _stored(store, ready, actor, parent, once)
         if told is None:
             store.declarations.clear()  # a task was declared anew since we looked: check against that
     return told

@@ -129,7 +129,10 @@ class JobFilter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class JobPage(msgspec.Struct, frozen=True):
-    """One page of a list and the cursor of the next (None at the end)."""
+    """One page of a list and the cursor of the next (None at the end).
+
+    Where few of very many jobs match, a page may hold fewer than asked for, or none, before the end.
+    """
 
     items: list[Job]
     next: str | None

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from mainspring.clock import DAY, HOUR, MINUTE, Duration, Instant, duration
+from mainspring.domain.ids import LaneId
 from mainspring.domain.states import State
 from mainspring.errors import InvalidOption, near
 
@@ -25,6 +26,9 @@ BUCKETS: tuple[Duration, ...] = tuple(
 
 READER = "roll-up"
 """Who counts, as the reader that it is of the history."""
+
+DEPTHS = "depths"
+"""Who counts how many jobs are where, as another."""
 
 NO_BUCKET = -1
 """Of what is only counted."""
@@ -77,6 +81,7 @@ class Flow(NamedTuple):
     """
 
     minute: Instant
+    lane: LaneId
     queue: str
     task: str
     source: str
@@ -226,12 +231,12 @@ def check(wanted: SeriesWanted) -> SeriesWanted:
 
 
 class Depth(NamedTuple):
-    """Jobs of a queue in a state. ``oldest``: the earliest of the instants from which they could go, or run."""
+    """Jobs of a queue in a state. ``oldest``: of queued ones, the earliest instant from which one could have gone."""
 
     queue: str
     state: str
     jobs: int
-    oldest: Instant
+    oldest: Instant | None = None
 
 
 class Figures(NamedTuple):

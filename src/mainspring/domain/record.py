@@ -22,6 +22,7 @@ class Bound(msgspec.Struct, frozen=True):
     run: int | None = None
     worker: int | None = None
     trace: str | None = None
+    request: str | None = None
 
 
 NOTHING = Bound()

@@ -20,6 +20,9 @@ LEAST = 6
 _LONGEST = 16_384
 """Characters of a form that is looked for; of a longer value its lines are."""
 
+_GUESSES = 20
+"""Places at which a form may begin that are compared one by one; there are more only where it repeats itself."""
+
 _SHAPES = (
     (re.compile(r"\b(mst_|mss_|whsec_)[A-Za-z0-9_+/=-]{8,}"), rf"\1{HIDDEN}"),
     (re.compile(r"(://[^/\s:@]*):[^/\s@]+@"), rf"\1:{HIDDEN}@"),
@@ -126,14 +129,44 @@ class Mask:
         """How many characters at the end of a text may be the beginning of a secret, so that they should wait."""
         if not self._forms:
             return 0
-        for length in range(min(len(self._forms[0]) - 1, len(text)), 0, -1):
-            end = text[-length:]
-            if any(form.startswith(end) for form in self._forms):
-                return length
-        return 0
+        end = text[1 - len(self._forms[0]) :]
+        return max(_begun(form, end) for form in self._forms)
 
 
 NOTHING_KNOWN = Mask()
+
+
+def _begun(form: str, text: str) -> int:
+    """How many characters at the end of a text are the beginning of a form: the most that are."""
+    end = text[-len(form) :]
+    seed = form[:LEAST]
+    at = end.find(seed)
+    for _ in range(_GUESSES):
+        if at < 0:
+            break
+        if form.startswith(end[at:]):
+            return len(end) - at
+        at = end.find(seed, at + 1)
+    if at >= 0:
+        return _overlap(form, end[at:])
+    return next((length for length in range(min(len(seed), len(end)), 0, -1) if seed.startswith(end[-length:])), 0)
+
+
+def _overlap(form: str, text: str) -> int:
+    """The same for one that repeats itself, in time that grows with the text alone (Knuth, Morris and Pratt)."""
+    back = [0] * len(form)
+    met = 0
+    for at in range(1, len(form)):
+        while met and form[at] != form[met]:
+            met = back[met - 1]
+        met += form[at] == form[met]
+        back[at] = met
+    met = 0
+    for letter in text:
+        while met and (met == len(form) or letter != form[met]):
+            met = back[met - 1]
+        met += letter == form[met]
+    return met
 
 
 def _forms(secret: str) -> Iterator[str]:

@@ -267,7 +267,7 @@ SETTINGS: tuple[Setting, ...] = (
         Duration(5 * SECOND),
         "How long after drain `up` kills what has not ended; a job that is asked to stop has the grace of its task.",
         "--grace",
-        _WORKERS,
+        ("up",),
         least=0,
         most=HOUR,
     ),

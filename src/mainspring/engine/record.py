@@ -10,7 +10,7 @@ import logging
 import os
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from mainspring.clock import MINUTE, SECOND, Clock, Duration, Instant, from_seconds
@@ -36,10 +36,10 @@ class Recorder:
     """Keeps what it is handed.
 
     ``keep``: how long records are kept, None where another process sees to that; ``hide``: what hides secrets in
-    them; ``always``: what all records of this process are about.
+    them; ``always``: what all records of this process are about; ``current``: what a record is about that is made now.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is kept, how, and about what
         self,
         store: Store,
         clock: Clock,
@@ -47,6 +47,7 @@ class Recorder:
         *,
         keep: Duration | None = None,
         hide: Callable[[str], str] = masked,
+        current: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -57,6 +58,7 @@ class Recorder:
         self._dropped = 0
         self._tidy_at = Duration(0)
         self.always: dict[str, int] = {}
+        self.current = current
 
     def adopt(self, keep: Duration) -> None:
         """Keep records for so long from now on."""
@@ -126,7 +128,7 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
     others = list(root.handlers)
 
     def bind(record: logging.LogRecord) -> bool:
-        for name, value in recorder.always.items():
+        for name, value in {**recorder.always, **recorder.current()}.items():
             if not hasattr(record, name):
                 setattr(record, name, value)
         return True

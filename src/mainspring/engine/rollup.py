@@ -7,13 +7,13 @@ Under load it takes a bounded share of one core, and catches up when there is ro
 from __future__ import annotations
 
 from collections import Counter
+from typing import NamedTuple
 
 from mainspring.clock import MILLISECOND, MINUTE, SECOND, Clock, Duration, Instant
-from mainspring.domain.metric import KEPT, READER, Key, Points, level, points_of
+from mainspring.domain.metric import DEPTHS, KEPT, READER, Key, level, points_of
 from mainspring.domain.sight import Sight
-from mainspring.domain.states import State
 from mainspring.domain.worker import WorkerState
-from mainspring.store import Store, Transaction, series, workers
+from mainspring.store import Store, Transaction, depths, series, workers
 
 SAMPLER = "sampler"
 
@@ -46,15 +46,13 @@ class RollUp:
         """Count a batch of events; how long to wait until the next."""
         began = self._clock.monotonic()
         self._sample()
-        stretch = self._store.read(_unread, latest=True)
-        if stretch is None:
-            self._store.write(lambda tx: series.begin(tx, READER))
+        unread = self._store.read(_unread, latest=True)
+        if unread is None:
+            self._store.write(_begin)
             return MILLISECOND
-        if stretch.until > stretch.before:
-            points = points_of(stretch.flows)
-            if self._store.write(lambda tx: _counted(tx, stretch, points)):
-                self.read += stretch.until - stretch.before
-        if stretch.full:
+        if any(one.until > one.before for one in unread):
+            self.read += self._store.write(lambda tx: _counted(tx, unread))
+        if any(one.full for one in unread):
             return Duration(max(MILLISECOND, _SHARE * (self._clock.monotonic() - began)))
         self._tidy(began)
         return Duration(min(self._poll, MINUTE - self._store.clock.now() % MINUTE))
@@ -88,26 +86,46 @@ class RollUp:
             self._store.write(lambda tx, step=step, before=before: series.forget(tx, step, before))  # type: ignore[misc]
 
 
-def _unread(tx: Transaction) -> series.Stretch | None:
-    before = series.cursor(tx, READER)
-    return None if before is None else series.unread(tx, before, BATCH)
+class _Unread(NamedTuple):
+    """What is read for the numbers, and for how many jobs are where: the same, unless these have begun again."""
+
+    numbers: series.Stretch
+    depths: series.Stretch
 
 
-def _counted(tx: Transaction, stretch: series.Stretch, points: Points) -> bool:
-    """Whether it was us who counted this stretch."""
-    if not series.go_on(tx, READER, stretch.before, stretch.until):
-        return False
-    series.add(tx, points)
-    series.add_totals(tx, points)
-    return True
+def _begin(tx: Transaction) -> None:
+    for reader in (READER, DEPTHS):
+        series.begin(tx, reader)
+
+
+def _unread(tx: Transaction) -> _Unread | None:
+    before, kept = series.cursor(tx, READER), series.cursor(tx, DEPTHS)
+    if before is None or kept is None:
+        return None
+    numbers = series.unread(tx, before, BATCH)
+    return _Unread(numbers, numbers if kept == before else series.unread(tx, kept, BATCH))
+
+
+def _counted(tx: Transaction, unread: _Unread) -> int:
+    """How many events it was us who counted."""
+    found = 0
+    numbers, moved = unread
+    if series.go_on(tx, READER, numbers.before, numbers.until):
+        points = points_of(numbers.flows)
+        series.add(tx, points)
+        series.add_totals(tx, points)
+        found = numbers.until - numbers.before
+    if series.go_on(tx, DEPTHS, moved.before, moved.until):
+        depths.add(tx, moved.flows)
+    return found
 
 
 def _levels(tx: Transaction) -> dict[Key, int]:
     """What is looked at."""
     found: dict[Key, int] = {}
-    for depth in series.depths(tx):
+    for depth in depths.shown(tx):
         found[Key("jobs", depth.queue, "", depth.state)] = depth.jobs
-        if depth.state == State.QUEUED:
+        if depth.oldest is not None:
             found[Key("oldest", depth.queue)] = max(0, tx.now - depth.oldest)
     known = workers.all_workers(tx)
     for state, number in Counter(one.state for one in known).items():

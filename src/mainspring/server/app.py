@@ -46,6 +46,7 @@ from mainspring.engine.telemetry import Telemetry
 from mainspring.engine.turn import Turn
 from mainspring.errors import AddressRefused, InvalidSetting
 from mainspring.process import has_terminal
+from mainspring.server import request_id
 from mainspring.server.admission import Admission
 from mainspring.server.connection import Patient
 from mainspring.server.courier import Courier
@@ -127,7 +128,7 @@ def _loops(store: Store, live: Live, stack: ExitStack, pace: Pace) -> list[Drive
     returned = threading.Event()
     notify = _notify(store, settings, returned, stack)
     hide = hiding(environment())
-    kept = Recorder(store, store.clock, "server", keep=settings.keep_records, hide=hide)
+    kept = Recorder(store, store.clock, "server", keep=settings.keep_records, hide=hide, current=request_id.bound)
     recorder = stack.enter_context(recording(kept))
 
     filed = FileSchedules(

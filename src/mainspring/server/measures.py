@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mainspring.clock import Duration, seconds
 from mainspring.domain.metric import BUCKETS, METRICS, Amount, Figures, Key
-from mainspring.domain.states import Outcome, State
+from mainspring.domain.states import Outcome
 from mainspring.domain.worker import Worker, WorkerState
 from mainspring.server.exposition import Family, Sample, histogram
 
@@ -42,7 +42,7 @@ def of_store(figures: Figures) -> list[Family]:
             [
                 Sample(max(0.0, seconds(Duration(figures.at - one.oldest))), {"queue": one.queue})
                 for one in figures.depths
-                if one.state == State.QUEUED
+                if one.oldest is not None
             ],
         ),
         _gauge("mainspring_events_unread", "Events that are not in these numbers yet.", [Sample(figures.unread)]),

@@ -44,7 +44,7 @@ class Page(msgspec.Struct):
 
 
 def job_page(client: Client, wanted: JobFilter) -> Page:
-    """A page of jobs, newest first, shorter than asked for where the jobs are large."""
+    """A page of jobs, newest first, shorter than asked for where they are large, or few of very many."""
     page = Page([], wanted.cursor)
     size, look = 0, _FIRST_LOOK
     while True:
@@ -54,7 +54,7 @@ def job_page(client: Client, wanted: JobFilter) -> Page:
         page.items += fresh
         page.next = found.next
         size += sum(len(memoryview(one)) for one in fresh)
-        if page.next is None or len(page.items) >= wanted.limit or size >= PAGE_BYTES:
+        if page.next is None or len(found.items) < room or len(page.items) >= wanted.limit or size >= PAGE_BYTES:
             return page
         look = _LARGEST_LOOK if size < _SMALL * len(page.items) else _FIRST_LOOK
 

@@ -13,6 +13,7 @@ from mainspring.errors import (
     Unauthenticated,
 )
 from mainspring.server.exchange import Answer
+from mainspring.server.request_id import current
 
 PROBLEM = "application/problem+json"
 _TYPE = "urn:mainspring:error:"
@@ -33,6 +34,8 @@ def problem(error: MainspringError) -> Answer:
         document["field"] = error.field
     if error.remedy:
         document["remedy"] = error.remedy
+    if request := current():
+        document["request"] = request
     if isinstance(error, IllegalState):
         document["state"] = error.state
     if isinstance(error, KeyHeld):

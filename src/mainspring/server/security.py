@@ -60,6 +60,7 @@ class Gate:
         self._port = port
         self._asks = asks
         self._routes = [_Route(_pattern(entry.path), _methods(entry), entry) for entry in entries]
+        self._literal = {(entry.method, entry.path): entry for entry in entries if "{" not in entry.path}
 
     def admit(self, method: str, path: str, headers: Sequence[Header]) -> Admitted:
         """The matched route.
@@ -78,6 +79,9 @@ class Gate:
 
     def matched(self, method: str, path: str) -> Admitted:
         """The route at this address, whoever asks. Raises NotFound, MethodNotAllowed."""
+        literally = self._literal.get((method, path))
+        if literally is not None:
+            return Admitted(literally, {})
         allowed: set[str] = set()
         literal = False
         for pattern, methods, entry in self._routes if not path.endswith("\n") else ():  # no number ends with that

@@ -21,7 +21,7 @@ from mainspring.chance import Chance
 from mainspring.clock import SECOND, Duration, SystemClock, seconds
 from mainspring.domain.access import ANYBODY, Asker
 from mainspring.errors import AnswerTimeout, InvalidInput, InvalidText, MainspringError, TooBusy, near
-from mainspring.server import fresh
+from mainspring.server import fresh, request_id
 from mainspring.server.admission import Admission
 from mainspring.server.body import Body, Gone
 from mainspring.server.exchange import TAKES_BODY, Access, Answer, Asked, Entry, Look, Piece, Stream
@@ -123,6 +123,7 @@ class Web:
                 await send({"type": "websocket.close", "code": 1008})
             return
         headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+        request = request_id.begin(headers, self._chance)
         body = Body(receive, BODY_LIMIT, announced=has_body(headers))
         try:
             written = await self._answer(scope, headers, body)
@@ -131,9 +132,8 @@ class Web:
         except MainspringError as error:
             written = _written(problem(error))
         except Exception:  # noqa: BLE001 - one bad request never ends the server
-            reference = self._chance.incarnation()
-            _LOG.exception("%s %s failed (%s)", scope["method"], scope["path"], reference)
-            written = _written(fault(reference))
+            _LOG.exception("%s %s failed (%s)", scope["method"], scope["path"], request)
+            written = _written(fault(request))
         if written.look is None:
             await self._send(written, body, send)
         else:
@@ -146,12 +146,19 @@ class Web:
             return
         self._streaming += 1
         try:
-            await carry(look, self._looked, self._safe | HEADERS, receive=receive, send=send, ending=self._ending)
+            await carry(
+                look,
+                self._looked,
+                self._safe | HEADERS | {request_id.HEADER: request_id.current()},
+                receive=receive,
+                send=send,
+                ending=self._ending,
+            )
         finally:
             self._streaming -= 1
 
     async def _looked(self, look: Look) -> Piece:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, look)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, request_id.within(look))
 
     async def _answer(self, scope: Scope, headers: list[Header], body: Body) -> Written:
         admitted = self._gate.admit(scope["method"], scope["path"], headers)
@@ -181,7 +188,9 @@ class Web:
         if self._admission is None or admitted.entry.needs is None:
             return ANYBODY
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._admission.let_in, admitted, headers, address)
+        return await loop.run_in_executor(
+            self._pool, request_id.within(self._admission.let_in), admitted, headers, address
+        )
 
     def hold(self, size: int) -> None:
         """Count bytes of bodies in memory, or take them off. Raises TooBusy above the limit."""
@@ -191,7 +200,7 @@ class Web:
 
     async def _call(self, entry: Entry, asked: Asked) -> Written:
         pool = self._probes if entry.access is Access.PROBE else self._pool
-        call = asyncio.get_running_loop().run_in_executor(pool, lambda: _told(entry, asked))
+        call = asyncio.get_running_loop().run_in_executor(pool, request_id.within(_told), entry, asked)
         done, _ = await asyncio.wait({call}, timeout=seconds(self._limits.answer_time))
         if not done:
             call.add_done_callback(_forget)
@@ -203,7 +212,7 @@ class Web:
 
     async def _send(self, written: Written, body: Body, send: Send) -> None:
         data = written.data
-        headers = self._safe | dict(written.headers)
+        headers = self._safe | {request_id.HEADER: request_id.current()} | dict(written.headers)
         if written.status == HTTPStatus.NOT_MODIFIED:
             del headers["content-type"]
         else:

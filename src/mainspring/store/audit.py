@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from mainspring.domain.joins import Stop, Tally, run_state
 from mainspring.domain.states import Charge, Outcome, State
 from mainspring.domain.timetable import ScheduleId
 from mainspring.store import rows
+from mainspring.store.depths import Where
 from mainspring.store.rows import Policy
 from mainspring.store.transaction import Transaction
 
@@ -118,6 +120,13 @@ def misstated_runs(tx: Transaction) -> list[tuple[int, str, str]]:
 def misfits(tx: Transaction) -> list[tuple[str, ScheduleId, Instant]]:
     """What does not fit of schedules and their ticks: (what, schedule, tick or 0)."""
     return [(what, ScheduleId(number), Instant(nominal)) for what, number, nominal in tx.rows("audit/schedules")]
+
+
+def misjudged(tx: Transaction, kept: Counter[Where]) -> list[tuple[Where, int, int]]:
+    """Where another number of jobs is than was kept: (where, how many are there, how many were kept)."""
+    there = Counter({Where(*where): number for *where, number in tx.rows("audit/depths") if where[2] is not None})
+    wrong = {where for where in [*there, *kept] if there[where] != kept[where]}
+    return [(where, there[where], kept[where]) for where in sorted(wrong)]
 
 
 def written(tx: Transaction) -> list[Written]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from mainspring.clock import MINUTE, Duration, Instant, instant_text, seconds
-from mainspring.store import Store, audit
+from mainspring.store import Store, audit, depths
 from mainspring.store.transaction import Engine, Transaction
 
 _SHOWN = 20
@@ -20,6 +20,9 @@ _SHOWN = 20
 
 _LATE = MINUTE
 """Sweepers look every few seconds; what is late by this much has none."""
+
+_BEHIND = 1_000_000
+"""Uncounted moves that a check still reads."""
 
 _OLD_SLOT = 100_000  # transactions
 _MANY_DEAD = 50_000
@@ -52,6 +55,7 @@ def check(store: Store, *, old_snapshot: int = 60) -> list[Finding]:
         _integrity(list(engines.values())),
         *store.read(_rows),
         store.read(_runs),
+        store.read(_depths),
         store.read(_late),
         _room(list(engines.values())),
         store.read(lambda tx: _holders(tx, old_snapshot)),
@@ -99,6 +103,20 @@ def _counted(name: str, found: list[str], fine: str, wrong: str) -> Finding:
     if not found:
         return Finding(name, Level.OK, fine)
     return Finding(name, Level.FAULT, f"{len(found)} {wrong}.", found[:_SHOWN])
+
+
+def _depths(tx: Transaction) -> Finding:
+    """What is kept of how many jobs are where against their rows, of one snapshot."""
+    tx.rows("session/at_leisure")
+    kept = depths.now(tx, _BEHIND)
+    if kept is None:
+        text = "How many jobs are where is not counted up to now; a server that runs goes on with it."
+        return Finding("counts", Level.OK, text)
+    found = [
+        f"queue {queue}, task {task}: {told} {state}, and {there} are there"
+        for (queue, task, state), there, told in audit.misjudged(tx, kept)
+    ]
+    return _counted("counts", found, "Kept counts are what the rows say.", "kept counts are not what the rows say")
 
 
 def _late(tx: Transaction) -> Finding:

@@ -14,8 +14,8 @@ _EVENT = ("seq", "job", "at", "cause", "source", "target", "attempt", "actor", "
 _WAITING = ("job", "lane", "priority", "attempt", "since")
 _LEASED = ("job", "claim", "lane", "priority", "attempt", "since", "worker", "cancel_at", "details")
 _COUNT = ("jobs",)
+_STRIDE = ("floor", "jobs")
 _HEAD = ("lane", "priority", "due", "job")
-_QUEUE = ("name", "most", "paused_at", "paused_by", "note", "queued", "scheduled", "retrying", "running")
 _SCHEDULE = (
     *("id", "name", "origin", "app", "generation", "declaration", "override", "created", "changed", "paused_at"),
     *("paused_by", "note", "withdrawn_at", "removed_at", "version", "at", "nominal", "last", "last_fired"),
@@ -62,7 +62,10 @@ _WEBHOOK = (
     *("reason", "delivered", "failed", "pending", "reached", "trouble"),
 )
 _DELIVERY = ("id", "name", "seq", "kind", "state", "made", "due", "ended", "log", "answer")
-_RECORD = (*("seq", "at", "process", "pid", "level", "source", "message", "job", "attempt", "run", "worker", "trace"),)
+_RECORD = (
+    *("seq", "at", "process", "pid", "level", "source", "message", "job", "attempt", "run", "worker", "trace"),
+    "request",
+)
 _LINEAGE = ("parent", "run", "created", "tags")
 _NAMED = ("name", "version", "hash", "header", "nodes", "changed")
 
@@ -89,6 +92,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "backfill/open": _BACKFILL,
     "counter/take": ("first",),
     "errand/take_unborn": ("run",),
+    "depth/kept": ("queue", "task", "state", "jobs"),
+    "depth/oldest": ("queue", "oldest"),
+    "depth/scan": ("queue", "state", "jobs"),
+    "depth/uncounted": ("queue", "task", "source", "target", "number"),
     "delivery/again": ("id",),
     "delivery/busy": ("deliveries",),
     "delivery/conclude": ("id",),
@@ -146,6 +153,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/list_ended": _JOB,
     "job/list_queued": _JOB,
     "job/list_running": _JOB,
+    "job/stride_any": _STRIDE,
+    "job/stride_due": _STRIDE,
+    "job/stride_ended": _STRIDE,
+    "job/stride_queued": _STRIDE,
+    "job/stride_running": _STRIDE,
     "job/load": ("id", "task", "policy", "params", "expires", "tick", "run", "node", "item", "wants"),
     "job/links": ("id", "run", "node", "item"),
     "job/mark_cancel": ("job",),
@@ -197,9 +209,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "policy/find": ("id",),
     "policy/insert": ("id",),
     "policy/one": ("document",),
-    "queue/all": _QUEUE,
+    "queue/known": ("name", "most", "paused_at", "paused_by", "note"),
     "queue/names": ("name",),
-    "queue/one": _QUEUE,
     "queue/rule": ("most", "paused_at", "paused_by", "note"),
     "queue/running": _COUNT,
     "queue/used": ("name", "most", "running"),
@@ -211,12 +222,14 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "span/jobs": ("id", *_LINEAGE),
     "span/run": ("parent_job", "parent_run", "created", "tags"),
     "reader/advance": ("cursor",),
+    "reader/hold": ("cursor",),
     "reader/one": ("cursor",),
     "record/after": _RECORD,
     "record/forget": ("seq",),
     "record/newest": _RECORD,
     "record/take": ("next",),
-    "retention/forget_jobs": ("id",),
+    "retention/forget_events": ("seq", "job", "source", "target"),
+    "retention/forget_jobs": ("id", "lane", "task"),
     "retention/begin_version": ("id",),
     "retention/idle_version": ("id",),
     "retention/forget_edges": ("source",),
@@ -276,8 +289,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "trail/page_all": _CHANGE,
     "trail/page_subject": _CHANGE,
     "series/between": ("at", "queue", "task", "label", "bucket", "number", "total", "most", "looks"),
-    "series/depths": ("queue", "state", "jobs", "oldest"),
-    "series/flow": ("minute", "queue", "task", "source", "target", "outcome", "bucket", "number", "total", "most"),
+    "series/flow": (
+        *("minute", "lane", "queue", "task", "source", "target", "outcome", "bucket", "number", "total", "most"),
+    ),
     "total/all": ("metric", "queue", "task", "label", "bucket", "number", "total"),
     "subscription/all": _SUBSCRIPTION,
     "subscription/behind": _SUBSCRIPTION,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from mainspring.clock import Instant
 from mainspring.domain.attempt import Attempt, Failure, Tally
 from mainspring.domain.ids import ClaimId, JobId, LaneId, WorkerId
-from mainspring.domain.job import Job, JobFilter, Link
-from mainspring.domain.states import LIVE, PLACE, Cause, Charge, Outcome, Place, State, next_state
+from mainspring.domain.job import Job, Link
+from mainspring.domain.states import PLACE, Cause, Charge, Outcome, Place, State, next_state
 from mainspring.domain.task import Lodging
 from mainspring.store import moves, rows
 from mainspring.store.keys import Hold, rejecting
@@ -454,36 +454,3 @@ def again(tx: Transaction, number: int) -> Birth:
 def attempts(tx: Transaction, number: int) -> list[Attempt]:
     """The attempts of a job, the running one last."""
     return [rows.attempt(row) for row in tx.rows("attempt/of_job", job=number)]
-
-
-_BY_STATE = {State.QUEUED: "queued", State.SCHEDULED: "due", State.RETRYING: "due", State.RUNNING: "running"}
-
-
-def listed(tx: Transaction, wanted: JobFilter, tasks: Sequence[str] | None, before: int) -> list[Job]:
-    """Jobs that match, with ids below ``before``, newest first. ``tasks``: full names, or None for all."""
-    values = _filter(wanted, tasks) | {"before": before, "limit": wanted.limit}
-    return [rows.job(row) for row in tx.rows(f"job/list_{_variant(wanted.state)}", **values)]
-
-
-def counted(tx: Transaction, wanted: JobFilter, tasks: Sequence[str] | None) -> int:
-    """How many jobs match."""
-    return int(tx.rows(f"job/count_{_variant(wanted.state)}", **_filter(wanted, tasks))[0][0])
-
-
-def _variant(state: State | None) -> str:
-    if state is None:
-        return "any"
-    return _BY_STATE[state] if state in LIVE else "ended"
-
-
-def _filter(wanted: JobFilter, tasks: Sequence[str] | None) -> dict[str, Any]:
-    key, _, value = (wanted.tag or "").partition("=")
-    narrowed = {"state": wanted.state} if _variant(wanted.state) in {"due", "ended"} else {}
-    return narrowed | {
-        "tasks": None if tasks is None else rows.text(tasks),
-        "queue": wanted.queue,
-        "tag": key if wanted.tag else None,
-        "tag_value": value,
-        "since": wanted.since,
-        "until": wanted.until,
-    }

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from msgspec.structs import replace
+
 from mainspring.domain.queue import Queue, Rule
+from mainspring.domain.states import State
+from mainspring.store import depths
 from mainspring.store.transaction import Transaction
 
 
 def all_queues(tx: Transaction) -> list[Queue]:
     """Every queue that a job or an operator has named, by name."""
-    return [Queue(*row) for row in tx.rows("queue/all")]
+    counted = depths.live(tx)
+    return [_with(Queue(*row), counted) for row in tx.rows("queue/known")]
 
 
 def names(tx: Transaction) -> list[str]:
@@ -20,7 +25,14 @@ def names(tx: Transaction) -> list[str]:
 
 def one(tx: Transaction, name: str) -> Queue:
     """A queue of any name; one that nobody has named is empty."""
-    return Queue(*tx.rows("queue/one", queue=name)[0])
+    said = rule(tx, name)
+    return _with(Queue(name, said.limit, said.paused_at, said.paused_by, said.note), depths.live(tx))
+
+
+def _with(queue: Queue, counted: Mapping[tuple[str, str], int]) -> Queue:
+    """A queue with how many of its jobs are where."""
+    waiting = (State.QUEUED, State.SCHEDULED, State.RETRYING, State.RUNNING)
+    return replace(queue, **{state.value: counted.get((queue.name, state), 0) for state in waiting})
 
 
 def rule(tx: Transaction, name: str) -> Rule:

@@ -40,7 +40,7 @@ def forget(tx: Transaction, before: Instant, kept: int, most: int) -> int:
 
 def _row(entry: Entry) -> tuple[object, ...]:
     about = entry.bound
-    ids = about.job, about.attempt, about.run, about.worker, about.trace
+    ids = about.job, about.attempt, about.run, about.worker, about.trace, about.request
     return entry.at, entry.process, entry.pid, entry.level, entry.source, entry.message, *ids
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from mainspring.clock import Instant
 from mainspring.domain.joins import RunState
 from mainspring.domain.states import State
+from mainspring.store import depths
 from mainspring.store.rows import Row
 from mainspring.store.transaction import Transaction
 
@@ -49,10 +50,13 @@ def _look(looked: list[Row], look: int, most: int) -> Look:
 def forget(tx: Transaction, jobs: Sequence[int]) -> int:
     """Take out jobs with their attempts and events; how many were still there."""
     batch = [(job,) for job in jobs]
+    held = depths.hold(tx)
     tx.many("retention/forget_attempts", batch)
-    tx.many("retention/forget_events", batch)
+    moves = tx.many("retention/forget_events", batch)
     tx.many("retention/forget_expiries", batch)
-    return len(tx.many("retention/forget_jobs", batch))
+    gone = tx.many("retention/forget_jobs", batch)
+    depths.forget(tx, held, gone, moves)
+    return len(gone)
 
 
 def idle_version(tx: Transaction, before: Instant) -> int | None:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from mainspring.clock import Duration, Instant
-from mainspring.domain.metric import KEPT, METRICS, Amount, Depth, Flow, Key, Point, Points, SeriesWanted, stretched
+from mainspring.domain.metric import KEPT, METRICS, Amount, Flow, Key, Point, Points, SeriesWanted, stretched
 from mainspring.store import events
 from mainspring.store.transaction import Transaction
 
@@ -60,11 +60,6 @@ def add_totals(tx: Transaction, points: Points) -> None:
 def totals(tx: Transaction) -> list[tuple[Key, Amount]]:
     """All that ever happened."""
     return [(Key(*row[:5]), Amount(*row[5:])) for row in tx.rows("total/all")]
-
-
-def depths(tx: Transaction) -> list[Depth]:
-    """How many jobs of each queue are where."""
-    return [Depth(*row) for row in tx.rows("series/depths")]
 
 
 def between(tx: Transaction, wanted: SeriesWanted) -> list[Point]:

@@ -30,7 +30,6 @@ class WorkerOptions(msgspec.Struct, frozen=True):
     sweep: Duration = Duration(5 * SECOND)
     poll: Duration = SECOND
     drain: Duration = Duration(30 * SECOND)
-    grace: Duration = Duration(5 * SECOND)
     runner_argv: tuple[str, ...] = ()
 
     def configured(self, settings: Settings) -> WorkerOptions:

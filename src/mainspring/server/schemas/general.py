@@ -18,6 +18,7 @@ SCHEMAS: dict[str, Schema] = {
             "index": whole(0),
             "state": text("running"),
             "job": whole(10482),
+            "request": text("b7ad6b7169203331", description="As X-Request-ID has it, and the server's log."),
         },
         required=["type", "title", "status", "detail", "code"],
     ),

@@ -22,6 +22,7 @@ SCHEMAS = {
             "run": maybe(whole(377)) | _NONE,
             "worker": maybe(whole(3)),
             "trace": maybe(text("4bf92f3577b34da6a3ce929d0e0e4736")) | _NONE,
+            "request": maybe(text("b7ad6b7169203331")) | _NONE,
         }
     ),
 }

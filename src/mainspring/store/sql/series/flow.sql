@@ -1,6 +1,6 @@
 -- What a stretch of history says of jobs: moves by minute, queue, task and outcome, with how long they had waited, run, or
 -- come late by. The bounds of the buckets are those of domain/metric.py.
-select minute, queue, task, source, target, outcome,
+select minute, lane, queue, task, source, target, outcome,
   case when spent is null then -1
     when spent <= 1000 then 0 when spent <= 2500 then 1 when spent <= 5000 then 2
     when spent <= 10000 then 3 when spent <= 25000 then 4 when spent <= 50000 then 5
@@ -11,7 +11,7 @@ select minute, queue, task, source, target, outcome,
     else 18 end as bucket,
   count(*) as number, cast(coalesce(sum(spent), 0) as bigint) as total, coalesce(max(spent), 0) as most
 from (
-  select event.at - event.at % 60000000 as minute, lane.queue, job.task, event.source, event.target,
+  select event.at - event.at % 60000000 as minute, job.lane, lane.queue, job.task, event.source, event.target,
     coalesce(attempt.outcome, '') as outcome,
     case when event.source = 'running' then attempt.ended - attempt.started
       when event.source = 'new' then event.at - flight.nominal
@@ -24,4 +24,4 @@ from (
   left join flight on flight.job = event.job and event.source = 'new' and flight.origin = 'regular'
   where event.seq > :after and event.seq <= :until and event.job > 0
 ) as moved
-group by 1, 2, 3, 4, 5, 6, 7
+group by 1, 2, 3, 4, 5, 6, 7, 8

@@ -11,7 +11,7 @@ select
     select 1 from subscription join topic on topic.name = subscription.topic where topic.last > subscription.cursor
   ) as messages,
   (select max(seq) from event) as event,
-  (select cursor from reader where name = :reader) as counted,
+  (select min(cursor) from reader where name in (:reader, :depths)) as counted,
   (select min(cursor) from webhook where topic is null and paused is null and removed is null) as told,
   exists (
     select 1 from webhook join topic on topic.name = webhook.topic

@@ -1,6 +1,6 @@
 -- Running jobs, newest first: from their place.
 select job_shown.* from lease join job_shown on job_shown.id = lease.job
-where lease.job < :before
+where lease.job < :before and lease.job >= :floor
   and (:tasks::json is null or job_shown.task in (select json_array_elements_text(:tasks::json)))
   and (:queue::text is null or job_shown.queue = :queue)
   and (:tag::text is null or tagged(job_shown.tags, :tag, :tag_value))

@@ -19,7 +19,7 @@ select job.id, job.task,
 from due cross join job on job.id = due.job
 join lane on lane.id = job.lane join policy on policy.id = job.policy
 left join lease on lease.job = job.id left join ready on ready.job = job.id
-where due.state = :state and due.job < :before
+where due.state = :state and due.job < :before and due.job >= :floor
   and (:tasks is null or job.task in (select value from json_each(:tasks)))
   and (:queue is null or lane.queue = :queue)
   and (:tag is null or exists (

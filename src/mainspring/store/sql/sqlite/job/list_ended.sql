@@ -19,7 +19,7 @@ select job.id, job.task,
 from job join lane on lane.id = job.lane join policy on policy.id = job.policy
 left join lease on lease.job = job.id left join ready on ready.job = job.id left join due on due.job = job.id
 where job.state = :state
-  and job.id < :before
+  and job.id < :before and job.id >= :floor
   and (:tasks is null or job.task in (select value from json_each(:tasks)))
   and (:queue is null or lane.queue = :queue)
   and (:tag is null or exists (

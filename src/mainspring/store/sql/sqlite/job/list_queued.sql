@@ -19,7 +19,7 @@ select job.id, job.task,
 from ready cross join job on job.id = ready.job
 join lane on lane.id = job.lane join policy on policy.id = job.policy
 left join lease on lease.job = job.id left join due on due.job = job.id
-where ready.job < :before
+where ready.job < :before and ready.job >= :floor
   and (:tasks is null or job.task in (select value from json_each(:tasks)))
   and (:queue is null or lane.queue = :queue)
   and (:tag is null or exists (

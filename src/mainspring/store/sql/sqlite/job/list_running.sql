@@ -19,7 +19,7 @@ select job.id, job.task,
 from lease cross join job on job.id = lease.job
 join lane on lane.id = job.lane join policy on policy.id = job.policy
 left join ready on ready.job = job.id left join due on due.job = job.id
-where lease.job < :before
+where lease.job < :before and lease.job >= :floor
   and (:tasks is null or job.task in (select value from json_each(:tasks)))
   and (:queue is null or lane.queue = :queue)
   and (:tag is null or exists (

@@ -1,3 +1,3 @@
 -- A record.
-insert into record (seq, at, process, pid, level, source, message, job, attempt, run, worker, trace)
-values (:seq, :at, :process, :pid, :level, :source, :message, :job, :attempt, :run, :worker, :trace)
+insert into record (seq, at, process, pid, level, source, message, job, attempt, run, worker, trace, request)
+values (:seq, :at, :process, :pid, :level, :source, :message, :job, :attempt, :run, :worker, :trace, :request)

@@ -1,2 +1,2 @@
--- The event rows of a job that goes.
-delete from event where job = :job
+-- The event rows of a job that goes; tells which they were, as what of them is counted goes too.
+delete from event where job = :job returning seq, job, source, target

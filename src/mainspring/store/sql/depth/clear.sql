@@ -1,0 +1,2 @@
+-- Nothing is counted any more.
+delete from depth

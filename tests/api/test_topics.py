@@ -43,3 +43,9 @@ def test_what_is_no_publish_is_refused(server: Serving, body: dict[str, object])
     assert answer.status_code == 422
     assert problem(answer)["code"] == "invalid_option"
     assert server.http.get(f"{API}/topics/none/messages").json()["items"] == []
+
+
+@pytest.mark.parametrize("query", ["", "?follow=true"])
+def test_messages_of_what_can_be_no_topic_are_refused(server: Serving, query: str) -> None:
+    answer = server.http.get(f"{API}/topics/a%20b/messages{query}")
+    assert (answer.status_code, problem(answer)["field"]) == (422, "topic")

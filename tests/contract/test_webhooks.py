@@ -334,6 +334,8 @@ REFUSED: list[tuple[dict[str, object], type[MainspringError]]] = [
     ({"url": "nonsense"}, DestinationRefused),
     ({"name": "a b"}, InvalidTask),
     ({"kinds": ("deaf",)}, InvalidInput),
+    ({"queue": ""}, InvalidTask),
+    ({"task": "a b"}, InvalidTask),
     ({"topic": "paid", "kinds": ("dead",)}, InvalidOption),
     ({"after": -1}, InvalidOption),
     ({"name": "there"}, WebhookExists),
@@ -347,6 +349,15 @@ def test_what_can_not_be_is_refused(story: Story) -> None:
         with pytest.raises(error):
             webhooks.create(story.store, wanted, inside=(), actor="ann")
     assert [one.name for one in webhooks.listed(story.store)] == ["there"]
+
+
+def test_a_change_is_held_to_the_same_as_a_new_one(story: Story) -> None:
+    before = add(story, queue="mail", task="shop.send")
+    for values, error in REFUSED:
+        if values.keys() <= {"url", "kinds", "queue", "task"}:
+            with pytest.raises(error):
+                webhooks.change(story.store, before.name, WebhookChange(**values), inside=(), actor="ann")  # type: ignore[arg-type]
+    assert webhooks.one(story.store, before.name) == before
 
 
 def test_what_there_is_not_is_said_to_be_unknown(story: Story) -> None:

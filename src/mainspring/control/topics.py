@@ -38,7 +38,11 @@ def listed(store: Store) -> list[Topic]:
 
 
 def messages(store: Store, topic: str, *, after: int, limit: int) -> list[Message]:
-    """Messages of a topic behind a number, in order; none of one that there is not. Raises InvalidInput."""
+    """Messages of a topic behind a number, in order; none of one that there is not.
+
+    Raises InvalidTask for a name, InvalidInput.
+    """
+    checked_name(topic, "Topic", field="topic")
     if not 1 <= limit <= MOST:
         raise InvalidInput(f"limit is {limit}; it must be between 1 and {MOST}.", field="limit")
     if not 0 <= after <= LARGEST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, UnsetType, structs
 
 from mainspring.domain.ids import LARGEST
 from mainspring.domain.kinds import checked_kinds
@@ -56,6 +56,7 @@ def create(store: Store, wanted: WebhookWanted, *, inside: Sequence[Network], ac
     checked_name(wanted.name, "Webhook")
     _check_url(wanted.url, inside)
     kinds = checked_kinds(wanted.kinds, "kinds")
+    _check_narrowed(wanted.queue, wanted.task)
     if wanted.topic is not None:
         checked_name(wanted.topic, "Topic", field="topic")
         if kinds or wanted.queue is not None or wanted.task is not None:
@@ -85,6 +86,7 @@ def change(store: Store, name: str, wanted: WebhookChange, *, inside: Sequence[N
         _check_url(wanted.url, inside)
     if wanted.kinds is not UNSET:
         checked_kinds(wanted.kinds, "kinds")
+    _check_narrowed(wanted.queue, wanted.task)
 
     def work(tx: Transaction) -> Webhook:
         before = _one(tx, name)
@@ -191,6 +193,14 @@ def redeliver(store: Store, name: str, delivery: int, *, actor: str) -> Delivery
         return _delivery(tx, found, delivery)
 
     return store.write(work)
+
+
+def _check_narrowed(queue: str | UnsetType | None, task: str | UnsetType | None) -> None:
+    """Raise InvalidTask for what can't be the name of a queue or a task: it would never be told of anything."""
+    if isinstance(queue, str):
+        checked_name(queue, "Queue", field="queue")
+    if isinstance(task, str):
+        checked_name(task, "Task", field="task")
 
 
 def _check_url(url: str, inside: Sequence[Network]) -> None:

@@ -8,6 +8,7 @@ import msgspec
 
 from mainspring.client.operating import OperatingClient
 from mainspring.client.topic_wire import message_wire, subscription_wire, topic_wire
+from mainspring.domain.task import checked_name
 from mainspring.domain.topic import SubscriptionWanted
 from mainspring.errors import InvalidInput, InvalidOption
 from mainspring.server import pages
@@ -64,7 +65,7 @@ class TopicRoutes:
         follow = asked.query.get("follow", "false")
         if follow not in {"true", "false"}:
             raise InvalidInput(f"follow is {follow[:80]!r}; it must be true or false.", field="follow")
-        topic = asked.path["name"]
+        topic = checked_name(asked.path["name"], "Topic", field="topic")
         if follow == "true":
             return Answer(200, Stream(_Following(self._client, topic, asked.resumed).look))
         limit = asked.whole("limit", 100, 1, _PAGE)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from mainspring.domain.webhook import DeliveryState
 from mainspring.server.schemas.values import FLAG, MOMENT, asked, listed, maybe, record, text, whole, word
 
-_NAME = text("on-call", pattern="^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$")
+_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$"
+_NAME = text("on-call", pattern=_PATTERN)
 _URL = text("https://hooks.example.com/mainspring", minLength=1, maxLength=2_000)
 _KINDS = listed(text("job.dead", minLength=1), examples=[["job.dead", "run.failed"]])
-_QUEUE = maybe(text("mail", minLength=1))
-_TASK = maybe(text("shop.send_receipt", minLength=1))
-_TOPIC = maybe(text("orders.paid", minLength=1))
+_QUEUE = maybe(text("mail", pattern=_PATTERN))
+_TASK = maybe(text("shop.send_receipt", pattern=_PATTERN))
+_TOPIC = maybe(text("orders.paid", pattern=_PATTERN))
 _NONE = {"examples": [None]}
 _SHOWN = {
     "id": whole(1),

@@ -18,7 +18,7 @@ LONGEST = 60.0
 def environment(**more: str) -> dict[str, str]:
     """This one's, so that a program imports what this process imports, and what is to be added."""
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
-    return os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"} | more
+    return os.environ | {"PYTHONPATH": path} | more
 
 
 def run(module: str, *words: object, faults: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

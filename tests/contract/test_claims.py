@@ -119,7 +119,9 @@ def test_only_lanes_that_were_asked_for_are_touched(story: Story) -> None:
 
 
 def test_a_job_of_which_an_old_attempt_lives_here_still_is_avoided(story: Story) -> None:
-    one, two = story.submit(), story.submit()
+    one, two = story.running(), story.submit()
+    story.clock.forward(2 * LEASE)
+    story.lose_expired()
     assert order(claim(story, avoid={one})) == [two]
     assert order(claim(story)) == [one]
 

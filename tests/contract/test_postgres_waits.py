@@ -16,7 +16,7 @@ from mainspring.engine.claiming import Claimed, Claimer
 from mainspring.engine.held import Limits, Room, RunnerView
 from mainspring.store import Transaction, lanes
 from mainspring.store.postgres import PostgresEngine
-from mainspring.transitions.ended import Report, end
+from mainspring.transitions.ended import Ends, Report
 from tests import postgres
 from tests.contract.engines import PostgresBench
 from tests.contract.run_stories import Runs, node
@@ -64,9 +64,11 @@ class Turns:
         return len(self._held)
 
     def _work(self, tx: Transaction) -> list[Claimed]:
-        end(tx, [self._report(one) for one in self._held], ACTOR)
+        ends = Ends(tx, [self._report(one) for one in self._held], ACTOR)
         room = Room(Limits(1, 1), {}, [RunnerView(1, Lodging.SHARED, frozenset())])
-        return self._claimer.claim(tx, self._map(tx), room, None, avoid=()).jobs
+        claims = self._claimer.claim(tx, self._map(tx), room, None, avoid=())
+        ends.settle()
+        return claims.jobs
 
     def _map(self, tx: Transaction) -> lanes.Map:
         found: lanes.Map | None = getattr(self, "_known", None)
@@ -89,11 +91,11 @@ def test_a_submit_goes_in_two_parts_with_a_sync_behind_each(story: Story, tmp_pa
     assert parts(story, tmp_path, story.submit) == ["Sync"] * 2
 
 
-@pytest.mark.parametrize("of_a_run", [False, True])
-def test_a_turn_goes_in_four_parts_whether_what_ended_let_the_next_one_go_or_not(
-    story: Story, tmp_path: Path, *, of_a_run: bool
+@pytest.mark.parametrize(("of_a_run", "waits"), [(False, 2), (True, 3)])
+def test_a_turn_waits_for_what_it_claims_and_for_its_commit_and_once_more_where_a_run_goes_on(
+    story: Story, tmp_path: Path, *, of_a_run: bool, waits: int
 ) -> None:
-    """What ended with all that follows; what is to be claimed; the claim; the rest with the commit."""
+    """What ended goes with the claim, unless it lets something go that is to be claimed."""
     if of_a_run:
         chain = [
             node("n0", task="shop.send"),
@@ -105,5 +107,5 @@ def test_a_turn_goes_in_four_parts_whether_what_ended_let_the_next_one_go_or_not
             story.submit()
     turns = Turns(story)
     assert [turns.turn() for _ in range(3)] == [1, 1, 1]  # by then everything is known and prepared
-    assert parts(story, tmp_path, turns.turn) == ["Sync"] * 4
+    assert parts(story, tmp_path, turns.turn) == ["Sync"] * waits
     assert turns.turn() == 1, "and it claimed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -30,6 +30,7 @@ from mainspring.domain.workflow import Node, Workflow
 from mainspring.store import (
     Store,
     Transaction,
+    at_once,
     catalog,
     depths,
     events,
@@ -45,7 +46,8 @@ from mainspring.store import (
 from mainspring.store import queues as store_queues
 from mainspring.store import runs as store_runs
 from mainspring.store import workflows as store_workflows
-from mainspring.store.jobs import Look
+from mainspring.store.at_once import Wish
+from mainspring.store.jobs import FIRST, Look
 from mainspring.store.mark import mark
 from mainspring.store.sight import see
 from mainspring.store.statements import ENGINES, ROOT, names, statement
@@ -180,6 +182,18 @@ class Recorder:
             self.rows(name, **values) if isinstance(values, dict) else self.many(name, values) for name, values in asked
         ]
 
+    @property
+    def at_once(self) -> bool:
+        return self._tx.at_once
+
+    def ask(self, name: str, batch: Sequence[tuple[Any, ...]], /, **values: Any) -> Callable[[], list[tuple[Any, ...]]]:
+        columns = {len(one) for one in batch}
+        wanted = statement(name, self._dialect).parameters
+        assert columns == {len(wanted) - len(BOUND & set(wanted)) - len(values)}, name
+        assert set(values) <= set(wanted), name
+        self._called.add(name)
+        return self._tx.ask(name, batch, **values)
+
     def expect_ids(self, count: int) -> None:
         self._tx.expect_ids(count)
 
@@ -211,7 +225,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> set[str]:
     return called
 
 
-BOUND = {"now", "space"}
+BOUND = {"now", "space", "given"}
 """Parameters that the transaction itself knows."""
 
 OUTSIDE = ("schema/", "log/", "event/announce")
@@ -314,6 +328,11 @@ def a_whole_life(story: Story) -> None:
     store.write(lambda tx: workers.retire(tx, HOUR))
     store.write(workers.forget)
     store.read(lambda tx: (catalog.of_app(tx, "shop"), catalog.names(tx), events.last(tx)))
+    store.write(lambda tx: tx.at_once and at_once.claim(tx, wish(tx), story.worker, LEASE, "worker:1"))
+
+
+def wish(tx: Transaction) -> Wish:
+    return Wish(jobs_lane(tx), FIRST, 1, lanes.read_map(tx).rules, ())
 
 
 def lives_in_numbers(story: Story) -> None:

@@ -28,7 +28,8 @@ class Verdict(msgspec.Struct, frozen=True):
     failure: Failure | None = None
 
 
-_SUCCESS = Verdict(Cause.SUCCEED, Charge.ATTEMPT)
+SUCCESS = Verdict(Cause.SUCCEED, Charge.ATTEMPT)
+"""Whatever came before, and whatever the policy says."""
 
 
 def after_ending(  # noqa: PLR0913 - the whole of what the decision depends on, as values
@@ -39,7 +40,7 @@ def after_ending(  # noqa: PLR0913 - the whole of what the decision depends on, 
         return Verdict(Cause.CANCEL, Charge.NOTHING, failure=ending.failure)
     match ending.outcome:
         case Outcome.SUCCEEDED:
-            return _SUCCESS
+            return SUCCESS
         case Outcome.CRASHED if ending.shared:
             return after_shared_crash(retry, tally, ending.failure)
         case Outcome.FAILED | Outcome.TIMED_OUT | Outcome.CRASHED:

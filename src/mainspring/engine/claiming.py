@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from mainspring.clock import Clock, Duration, Instant
@@ -19,8 +19,9 @@ from mainspring.engine.lineage import Origins
 from mainspring.engine.lowwater import LowWater
 from mainspring.engine.share import Share
 from mainspring.errors import MainspringError
-from mainspring.store import Transaction, jobs, lanes, queues, rows
-from mainspring.store.jobs import Grant, Load, Look, Move
+from mainspring.store import Transaction, at_once, jobs, lanes, queues, rows
+from mainspring.store.at_once import Wish
+from mainspring.store.jobs import FIRST, Grant, Left, Load, Look, Move
 from mainspring.store.lanes import Lane, Map
 from mainspring.store.runs import Taker
 from mainspring.transitions.inputs import resolved
@@ -28,6 +29,10 @@ from mainspring.transitions.moved import enter
 
 MOST_INPUT = 16 * 1_048_576
 """Bytes of a job's parameters with the results that they take."""
+
+
+_PLAIN = (Lodging.SHARED, 1)
+"""Where a job runs, and what it costs, that needs no thought."""
 
 
 class Claimed(NamedTuple):
@@ -131,7 +136,7 @@ class Claimer:
         room: Room,
         known: Sequence[str] | None,
         *,
-        avoid: Container[JobId],
+        avoid: Collection[JobId],
         lent: Lent = NONE_LENT,
         born: Mapping[JobId, Load] = {},
     ) -> Claims:
@@ -140,6 +145,10 @@ class Claimer:
         ``known``: only these tasks; ``avoid``: jobs of which an older attempt still lives here, fenced; ``lent``: jobs
         for which there is a slot already; ``born``: jobs that this transaction has made.
         """
+        if tx.at_once and known is None and lent == NONE_LENT:
+            claims = self._claim_at_once(tx, known_lanes, room, avoid)
+            if claims is not None:
+                return claims
         choice = self._choose(tx, known_lanes.lanes, room, known, avoid, lent)
         if not choice.jobs:
             return Claims([], choice.more, choice.waits, {})
@@ -153,17 +162,50 @@ class Claimer:
             if row is None:
                 continue  # somebody else was faster
             if load.expires is not None and load.expires <= tx.now:
-                failure = rows.text(Failure("Expired", "its stated expiry came before it could start"))
-                enter(tx, [Move(row, Cause.EXPIRE, self._actor, failure=failure)], self._actor)
+                self._expire(tx, row)
             else:
                 grants.append((Grant(row, tx.chance.claim_id()), load, lane))  # type: ignore[arg-type]
         until = Instant(tx.now + self._lease)
         jobs.enter_leased(tx, [grant for grant, _, _ in grants], self._worker, until, self._actor)
+        return Claims(self._all_claimed(tx, grants), choice.more, choice.waits, lent.places, left=choice.left)
+
+    def _claim_at_once(self, tx: Transaction, known_lanes: Map, room: Room, avoid: Collection[JobId]) -> Claims | None:
+        """Take what comes first without a look, where all that a look could find would be ours; None where it is not.
+
+        That is so in a single lane without a limit, whose jobs cost a slot each, and which no other worker takes from.
+        Where nothing is taken a look tells why.
+        """
+        lane = known_lanes.lanes[0] if len(known_lanes.lanes) == 1 else None
+        if lane is None or lane.limit is not None or lane.workers > 1 or (lane.lodging, lane.slots) != _PLAIN:
+            return None
+        most = room.of(lane.lodging)
+        self.low.begin()
+        wish = Wish(lane.id, self.low.marks.get(lane.id, FIRST), most, known_lanes.rules, avoid)
+        taken = at_once.claim(tx, wish, self._worker, self._lease, self._actor) if most else []
+        self.low.end()
+        if not taken:
+            return None
+        self.low.marks[lane.id] = taken[-1].head
+        self.share.begin([], most)
+        grants: list[tuple[Grant, Load, Lane]] = []
+        for left, _, claim, load in taken:
+            if claim is None:
+                self._expire(tx, left)
+            else:
+                grants.append((Grant(left, claim), load, lane))
+        return Claims(self._all_claimed(tx, grants), len(taken) == most, Counter(), {})
+
+    def _expire(self, tx: Transaction, left: Left) -> None:
+        failure = rows.text(Failure("Expired", "its stated expiry came before it could start"))
+        enter(tx, [Move(left, Cause.EXPIRE, self._actor, failure=failure)], self._actor)
+
+    def _all_claimed(self, tx: Transaction, grants: Iterable[tuple[Grant, Load, Lane]]) -> list[Claimed]:
+        """Jobs that were leased, with all that their starts need."""
         claimed = _with_inputs(tx, [self._claimed(tx, *one) for one in grants])
         if self._origins is not None:
             found = self._origins.of_jobs(tx, [one.grant.left.job for one in claimed])
             claimed = [one._replace(origin=found.get(one.grant.left.job)) for one in claimed]
-        return Claims(claimed, choice.more, choice.waits, lent.places, left=choice.left)
+        return claimed
 
     def _choose(  # noqa: PLR0913, PLR0917
         self,

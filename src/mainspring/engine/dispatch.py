@@ -8,7 +8,6 @@ around it (worker/coordinator.py) moves the bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from mainspring import faults
 from mainspring.clock import MILLISECOND, SECOND, Clock, Duration, Instant
@@ -19,6 +18,7 @@ from mainspring.domain.logline import LOG_LIMIT
 from mainspring.domain.overriding import Override
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
+from mainspring.engine.ahead import Ahead, one_by_one, send
 from mainspring.engine.claiming import Claimed, Claimer, Claims, nothing
 from mainspring.engine.doubts import Doubts
 from mainspring.engine.downfall import Downfall
@@ -27,17 +27,19 @@ from mainspring.engine.enforce import Enforcer
 from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerView
 from mainspring.engine.intake import LogIntake
 from mainspring.engine.lending import Lending, Waits
+from mainspring.engine.need import Need
 from mainspring.engine.reach import Reach
-from mainspring.engine.starting import start_frames, unstartable
+from mainspring.engine.starting import start_frames, unsent, unstartable
 from mainspring.engine.sweep import LeaseWatch
 from mainspring.engine.timing import Timing
+from mainspring.engine.vouching import Vouching
 from mainspring.errors import STORE_AWAY, OutcomeUnknown, StoreError
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, jobs, workers
 from mainspring.store.shapes import Shapes
 from mainspring.store.workers import Poll, Question, SeenLease
 from mainspring.transitions.due import come
-from mainspring.transitions.ended import Report, Settled, end, lose
+from mainspring.transitions.ended import Ends, Report, Settled, lose
 from mainspring.transitions.waiting import BATCH, expire
 
 STARTS_FIRST = Duration(2 * MILLISECOND)
@@ -45,16 +47,6 @@ STARTS_FIRST = Duration(2 * MILLISECOND)
 
 _LOOK_LATEST = Duration(20 * MILLISECOND)
 """So long may a look be put off by hints that keep coming."""
-
-
-class _Need(NamedTuple):
-    """What a turn has to do besides writing ends."""
-
-    overdue: list[SeenLease]
-    renew: bool
-    promote: bool
-    expire: bool
-    claim: bool
 
 
 class Dispatch:
@@ -86,6 +78,7 @@ class Dispatch:
         self._reach = Reach(app, queues=queues, labels=labels, slots=limits.slots, runners=self._runners)
         self.held = self._custody.held
         self._enforcer = Enforcer(self._custody, clock)
+        self._vouching = Vouching(self._custody, self._enforcer, clock)
         self._lending = Lending(self._custody)
         self._doubts = Doubts(worker)
         self._shapes = Shapes()
@@ -204,7 +197,7 @@ class Dispatch:
         poll = None if rushing or renew else self._look(monotonic)
         overdue = self._overdue(poll, monotonic)
         now = self._clock.now()
-        need = _Need(
+        need = Need(
             overdue=overdue,
             renew=renew,
             promote=poll is not None and poll.next_due is not None and poll.next_due <= now,
@@ -216,9 +209,12 @@ class Dispatch:
             self._commit(monotonic, need)
         if out.starts and rushing:
             self._look_from = Duration(self._clock.monotonic() + STARTS_FIRST)
-        self._retire_alone(poll)
+        if poll is not None and not self._fresh:
+            self._custody.retire_alone()
+        self._fresh = False
         out.wait = Duration(0) if self._seen is not None else self._rest(poll, monotonic)
-        out.wait = min(out.wait, lingers) if lingers else out.wait
+        if self._reports:
+            out.wait = min(out.wait, lingers)
         out.drained = self._draining_until is not None and not self.held and not self._reports
         return self._custody.take_out()
 
@@ -231,16 +227,40 @@ class Dispatch:
 
     def salvage(self) -> Outbox:
         """What a turn that raised had already decided: wishes to end, and kills. None of it waits for the store."""
-        self._extend_idle(self._clock.monotonic())
+        self._renew_at = self._vouching.away(self._timing.lease)
         return self._custody.take_out()
 
-    def _commit(self, monotonic: Duration, need: _Need) -> None:
+    def _commit(self, monotonic: Duration, need: Need) -> None:
+        """Write what there is; a batch of ends goes ahead by itself where that is to our gain."""
+        may = need.only_claim and not self._details and not self._doubts.open
+        ahead = send(self._store, self._reports, self._actor) if may else None
+        if ahead is None:
+            self._write(monotonic, need)
+            return
+        self._reports = Endings(self._clock)
+        try:
+            self._write(monotonic, need)
+        finally:
+            self._hear(ahead)
+
+    def _hear(self, ahead: Ahead) -> None:
+        """Ends that went ahead are stored; those that were not what they seemed are kept for the next turn."""
+        try:
+            self._reports[:0] = ahead.left()
+        except StoreError as error:
+            self._reports[:0] = ahead.reports
+            self._failed(error)
+            raise
+        self._custody.out.news = True
+
+    def _write(self, monotonic: Duration, need: Need) -> None:
         reports = self._reports
         room = self._custody.room(self._limits)
 
         def work(tx: Transaction) -> tuple[Settled, tuple[set[JobId], Poll] | None, list[JobId], Claims, int]:
+            self._vouching.begin()
             ends = [*reports, *self._doubts.unheard(tx, self.held.values(), reports)]
-            settled = end(tx, ends, self._actor, self._shapes)
+            ending = Ends(tx, ends, self._actor, self._shapes)
             renewed = self._renew(tx, reports) if need.renew else None
             lost = lose(tx, need.overdue, self._actor) if need.overdue else []
             promoted = come(tx, self._actor) if need.promote else 0
@@ -249,19 +269,16 @@ class Dispatch:
             if self._details:
                 self._note_details(tx)
             claims = nothing(more=False)
-            if any((need.claim, promoted, lost, settled.advanced.born)):
-                claims = self._claim(tx, room, settled.advanced.born)
-            return settled, renewed, lost, claims, promoted
+            if any((need.claim, promoted, lost, ending.advanced.born)):
+                claims = self._claim(tx, room, ending.advanced.born)
+            return ending.settle(), renewed, lost, claims, promoted
 
         try:
             settled, renewed, lost, claims, promoted = self._store.write(
                 work, before=FaultPoint.DISPATCH_BEFORE_COMMIT, after=FaultPoint.DISPATCH_AFTER_COMMIT
             )
-        except STORE_AWAY as error:
-            self._doubts.open |= isinstance(error, OutcomeUnknown)
-            raise
-        except StoreError:
-            self._end_one_by_one()
+        except StoreError as error:
+            self._failed(error)
             raise
         self._reports = Endings(self._clock)
         self._details.clear()
@@ -277,21 +294,21 @@ class Dispatch:
         if not self._doubts.settled():  # else what is refused now may have been recorded by the commit in doubt
             self._tell_settled(settled)
         self._expect(settled, monotonic)
+        self._vouching.strike(starts=bool(claims.jobs))
         if renewed is not None:
             self._renewed(*renewed, monotonic)
         for claimed in claims.jobs:
             self._start(claimed, monotonic, claims.places.get(claimed.grant.left.job))
 
-    def _end_one_by_one(self) -> None:
-        """The commit was refused for what it holds: write the ends singly, so that one bad row stops no other."""
+    def _failed(self, error: StoreError) -> None:
+        """A commit did not come about, or nobody knows. One that was refused for what it holds: its ends go singly."""
+        if isinstance(error, STORE_AWAY):
+            self._doubts.open |= isinstance(error, OutcomeUnknown)
+            return
         reports, self._reports = self._reports, Endings(self._clock)
-        for report in reports:
-            try:
-                settled = self._store.write(lambda tx, one=report: end(tx, [one], self._actor))  # type: ignore[misc]
-            except StoreError as error:
-                self._custody.out.notes.append(f"job {report.ending.job}: its end can't be recorded: {error}")
-            else:
-                self._tell_settled(settled)
+        settled, notes = one_by_one(self._store, reports, self._actor)
+        self._custody.out.notes += notes
+        self._tell_settled(*settled)
 
     # --- parts of the transaction -----------------------------------------------------------------------------
 
@@ -417,11 +434,12 @@ class Dispatch:
         else:
             self._reports.append(Report(ending, held.policy, held.lodging is Lodging.ALONE, held.link))
 
-    def _tell_settled(self, settled: Settled) -> None:
-        for job, claim in settled.fenced:
-            self._custody.out.notes.append(
-                f"job {job}: the end of claim {claim} was refused, as its lease had been taken away"
-            )
+    def _tell_settled(self, *settled: Settled) -> None:
+        self._custody.out.notes += [
+            f"job {job}: the end of claim {claim} was refused, as its lease had been taken away"
+            for one in settled
+            for job, claim in one.fenced
+        ]
 
     def _expect(self, settled: Settled, monotonic: Duration) -> None:
         """Look again when the first of the retries just written is due."""
@@ -440,6 +458,9 @@ class Dispatch:
     def _start(self, claimed: Claimed, monotonic: Duration, place_of: JobId | None) -> None:
         (left, claim), lane = claimed.grant, claimed.lane
         runner = self._custody.runner_for(lane.lodging)
+        if runner is None:
+            self._reports.append(unsent(claimed))
+            return
         held = Held(left.job, claim, left.attempt + 1, claimed.load.task, runner.number, lane.lodging, claimed.policy)
         held.place_of, held.slots, held.link, held.trace = place_of, lane.slots, claimed.load.link, claimed.trace
         if place_of in self.held:
@@ -465,28 +486,8 @@ class Dispatch:
         self._renew_at = Duration(monotonic + self._timing.renewal)
         self._poll_at = Duration(monotonic + self._timing.poll)
         self._seen = seen  # acted on by the next turn, at once
-        for held in list(self.held.values()):
-            if held.job not in still_held and not held.fenced:
-                held.fenced = True
-                self._custody.out.notes.append(
-                    f"job {held.job}: the lease of attempt {held.attempt} was taken away; stopping it"
-                )
-                self._enforcer.ask(held, Outcome.LOST, Duration(min(held.policy.grace, SECOND)), monotonic)
-        self._custody.out.extend = list(self._runners)
-        self._custody.out.extend_until = Duration(monotonic + self._timing.lease)
-
-    def _extend_idle(self, monotonic: Duration) -> None:
-        """While the store can't be reached, only runners without jobs may live on."""
-        self._custody.out.extend = [number for number, runner in self._runners.items() if not runner.jobs]
-        self._custody.out.extend_until = Duration(monotonic + self._timing.lease)
-
-    def _retire_alone(self, poll: Poll | None) -> None:
-        """A runner for jobs that must be alone is only kept while there are some."""
-        for runner in self._runners.values():
-            if runner.lodging is Lodging.ALONE and runner.open and poll is not None and not self._fresh:
-                runner.recycling = True
-                self._custody.out.retire.append(runner.number)
-        self._fresh = False
+        self._enforcer.fence(still_held, monotonic)
+        self._vouching.renewed(self._timing.lease)
 
     # --- drain ------------------------------------------------------------------------------------------------
 

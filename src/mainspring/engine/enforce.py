@@ -7,6 +7,7 @@ runner, which is replaced and ended when its other jobs are done, or at once whe
 from __future__ import annotations
 
 import heapq
+from collections.abc import Container
 
 from mainspring.clock import SECOND, Clock, Duration, seconds
 from mainspring.domain.frame import Cancel, Ping
@@ -43,6 +44,16 @@ class Enforcer:
         self._custody.out.frames.append((held.runner, Cancel(held.job, held.claim, outcome, seconds(grace))))
         self.limit(held, held.check_at)
 
+    def fence(self, still_held: Container[JobId], monotonic: Duration) -> None:
+        """Stop attempts whose leases were taken away; nothing of them will be written."""
+        for held in list(self._custody.held.values()):
+            if held.job not in still_held and not held.fenced:
+                held.fenced = True
+                self._custody.out.notes.append(
+                    f"job {held.job}: the lease of attempt {held.attempt} was taken away; stopping it"
+                )
+                self.ask(held, Outcome.LOST, Duration(min(held.policy.grace, SECOND)), monotonic)
+
     def check_timers(self, monotonic: Duration) -> None:
         """Ask attempts whose timeout is over; look after those that were asked."""
         while self._timers and self._timers[0][0] <= monotonic:
@@ -65,7 +76,7 @@ class Enforcer:
             runner.pings += 1
             self._custody.out.frames.append((runner.number, Ping(runner.pings)))
         elif monotonic - runner.pinged_at >= PATIENCE:
-            self._doom(runner)
+            self.doom(runner)
             return
         held.check_at = Duration(monotonic + PATIENCE)
         self.limit(held, held.check_at)
@@ -95,9 +106,10 @@ class Enforcer:
     def left(self, runner: RunnerView) -> None:
         """One of its jobs has ended or is stuck: end a replaced runner that has only stuck ones, or none any more."""
         if runner.recycling and all(other.stuck for other in runner.jobs.values()):
-            self._doom(runner)
+            self.doom(runner)
 
-    def _doom(self, runner: RunnerView) -> None:
+    def doom(self, runner: RunnerView) -> None:
+        """End a runner, and start nothing more in it; its other jobs are innocent."""
         if not runner.doomed:
             runner.doomed = True
             runner.recycling = True

@@ -48,6 +48,7 @@ class RunnerView(msgspec.Struct):
     """A runner as dispatch sees it.
 
     ``lodging``: the kind of room it has; one of ALONE takes a single job at a time. ``recycling``: gets no more starts;
+    ``until``: its guard was told that it may live so long (monotonic; None: nothing yet);
     ``pinged_at``: a ping waits for its pong since then; ``doomed``: it was killed on purpose, so that its other jobs
     are innocent.
     """
@@ -60,6 +61,7 @@ class RunnerView(msgspec.Struct):
     pinged_at: Duration | None = None
     pings: int = 0
     doomed: bool = False
+    until: Duration | None = None
 
     @property
     def open(self) -> bool:
@@ -229,12 +231,17 @@ class Custody:
                 there = sum(runner.lodging is lodging and not runner.recycling for runner in self.runners.values())
                 self.out.wanted[lodging] = there + waits[lodging] if lodging is Lodging.ALONE else 1
 
-    def runner_for(self, lodging: Lodging) -> RunnerView:
-        """The open runner with the fewest jobs."""
+    def retire_alone(self) -> None:
+        """A runner for jobs that must be alone is only kept while there are some."""
+        for runner in self.runners.values():
+            if runner.lodging is Lodging.ALONE and runner.open:
+                runner.recycling = True
+                self.out.retire.append(runner.number)
+
+    def runner_for(self, lodging: Lodging) -> RunnerView | None:
+        """The open runner with the fewest jobs; None where there is none any more."""
         best: RunnerView | None = None
         for one in self.runners.values():
             if one.lodging is lodging and one.open and (best is None or len(one.jobs) < len(best.jobs)):
                 best = one
-        if best is None:
-            raise AssertionError(f"claimed a job without a runner for it: {lodging}")
         return best

@@ -1,15 +1,18 @@
-"""The frames that start an attempt."""
+"""The frames that start an attempt, and what becomes of one that can't be started."""
 
 from __future__ import annotations
 
 import msgspec
 
 from mainspring.clock import seconds
-from mainspring.domain.attempt import Failure
+from mainspring.domain.attempt import Ending, Failure
 from mainspring.domain.frame import INLINE_LIMIT, Frame, Params, Start
 from mainspring.domain.span import traceparent
+from mainspring.domain.states import Outcome
+from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimed
 from mainspring.store import rows
+from mainspring.transitions.ended import Report
 
 NOTHING, NULL = msgspec.Raw(b"{}"), msgspec.Raw(b"null")
 
@@ -37,6 +40,13 @@ def start_frames(claimed: Claimed, attempt: int, log_room: int) -> list[Frame] |
         trace="" if claimed.origin is None else traceparent(claimed.origin, left.job, attempt),
     )
     return [start, Params(left.job, claim, msgspec.Raw(params))] if large else [start]
+
+
+def unsent(claimed: Claimed) -> Report:
+    """The end of an attempt whose runner was ended before anything was sent to it: another one follows at once."""
+    (left, claim), lane = claimed.grant, claimed.lane
+    ending = Ending(left.job, claim, Outcome.RELEASED)
+    return Report(ending, claimed.policy, lane.lodging is Lodging.ALONE, claimed.load.link)
 
 
 def unstartable(claimed: Claimed) -> Failure:

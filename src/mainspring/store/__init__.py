@@ -27,7 +27,7 @@ from mainspring.store.log_file import log_book
 from mainspring.store.logs import LogBook
 from mainspring.store.migrate import upgrade
 from mainspring.store.sqlite import SqliteEngine
-from mainspring.store.transaction import Engine, Transaction
+from mainspring.store.transaction import Engine, Sent, Transaction
 
 if TYPE_CHECKING:
     from mainspring.store.postgres import PostgresEngine
@@ -168,6 +168,13 @@ class Store:
         if news:
             self.news_bell.ring(told=told)
         return value
+
+    def send(self, work: Callable[[Transaction], T], *, before: FaultPoint) -> Sent[T]:
+        """Where the engine ``sends``: a write transaction for which nobody waits yet. ``before`` its commit.
+
+        Raises what ``work`` raised, and the StoreError that fits, with nothing changed.
+        """
+        return self.engine.send(work, before_commit=lambda: faults.hit(before))
 
     def within(self, borrowed: Borrowed, work: Callable[[Transaction], T]) -> T:
         """Run ``work`` in the transaction that the caller's own connection is in, and leave the commit to him.

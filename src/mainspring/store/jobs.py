@@ -204,6 +204,8 @@ def leave_leased(
 
     ``also``: what else is to be asked, for the same wait; its answers.
     """
+    if not pairs:
+        return {}, tx.together(*also)
     found, *others = tx.together((moves.LEAVE[Place.LEASED, Cause.SUCCEED], pairs), *also)
     return {row[0]: _left_lease(row) for row in found}, others
 

@@ -32,6 +32,12 @@ ENTER: dict[Place, str] = {
     Place.ENDED: "job/enter_ended",
 }
 
+AT_ONCE: dict[str, tuple[Place, Place, Cause]] = {
+    "job/claim": (Place.READY, Place.LEASED, Cause.CLAIM),
+    "job/succeed": (Place.LEASED, Place.ENDED, Cause.SUCCEED),
+}
+"""Moves that are made whole by one statement, where the engine can (at_once.py): from where, to where, why."""
+
 SWEPT = "job/leave_lease_lost"
 """The sweeper leaves a lease by this one whatever the verdict is."""
 
@@ -48,4 +54,6 @@ def expected_headers() -> dict[str, tuple[str, str, set[str]]]:
             for name in leaving:
                 wanted.setdefault(name, (left.value, "", set()))[2].add(row.cause.value)
         wanted.setdefault(ENTER[entered], ("", entered.value, set()))[2].add(row.cause.value)
+    for name, (left, entered, cause) in AT_ONCE.items():
+        wanted[name] = (left.value, entered.value, {cause.value})
     return wanted

@@ -14,6 +14,7 @@ import weakref
 from collections import ChainMap
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
@@ -30,6 +31,7 @@ from mainspring.store.postgres_errors import CONFLICTS, STALE, is_outage, store_
 from mainspring.store.postgres_guest import within
 from mainspring.store.postgres_pipe import Asked, Pipe
 from mainspring.store.postgres_place import Place
+from mainspring.store.postgres_sent import OnItsWay
 from mainspring.store.postgres_session import Session, Sessions
 from mainspring.store.postgres_time import ServerClock
 from mainspring.store.postgres_transaction import Begun, PostgresTransaction, asked
@@ -91,6 +93,7 @@ class PostgresEngine:
     dialect = "postgres"
     memory = False
     one_writer = False
+    sends = True
 
     def __init__(  # noqa: PLR0913 - composition
         self,
@@ -167,12 +170,8 @@ class PostgresEngine:
             early = early and durable and session.may_flush and not session.pooled
             try:
                 with session.pipe() as pipe:
-                    pipe.ask(b"begin", name=b"begin")
-                    first = self._set_up(pipe, "session/begin_write", durable=durable and not early)
-                    if durable:
-                        asked(pipe, "event/announce", {"space": self.place.space})
-                    begun = Begun(first, pipe, self._server_clock)
-                    value = work(self._transaction(pipe, begun, learned))
+                    begun, tx = self._begin(pipe, durable=durable, early=early, learned=learned)
+                    value = work(tx)
                     if before_commit is not None:
                         before_commit()
                     done.append((begun.identity(), value))
@@ -203,6 +202,43 @@ class PostgresEngine:
             pipe.part()
             last = asked(pipe, "session/flush", {})
         return ended, last, rings is not None
+
+    def send(self, work: Work[T], *, before_commit: Callable[[], None] | None = None) -> OnItsWay[T]:
+        """Send a write transaction with its COMMIT, and don't wait for it. ``work`` had better not ask for answers.
+
+        Raises what ``work`` raised, and the StoreError that fits, with nothing changed.
+        """
+        self._check_usable()
+        try:
+            session = self.sessions.take()
+        except psycopg.Error as error:
+            raise store_error(self.path, error) from error
+        try:
+            pipe = session.open_pipe()
+            value = work(self._begin(pipe)[1])
+            if before_commit is not None:
+                before_commit()
+            committed = pipe.ask(b"commit", name=b"commit")
+            pipe.part()
+        except BaseException as error:
+            session.close()
+            self.sessions.give_back(session, keep=False)
+            if isinstance(error, psycopg.Error):
+                raise store_error(self.path, error) from error
+            raise
+        again = partial(self.write, work)
+        return OnItsWay(self.path, self.sessions, session, pipe, committed, value, again)
+
+    def _begin(
+        self, pipe: Pipe, *, durable: bool = True, early: bool = False, learned: dict[Hashable, Any] | None = None
+    ) -> tuple[Begun, PostgresTransaction]:
+        """Ask for all with which a write transaction begins."""
+        pipe.ask(b"begin", name=b"begin")
+        first = self._set_up(pipe, "session/begin_write", durable=durable and not early)
+        if durable:
+            asked(pipe, "event/announce", {"space": self.place.space})
+        begun = Begun(first, pipe, self._server_clock)
+        return begun, self._transaction(pipe, begun, {} if learned is None else learned)
 
     def _flush(self) -> None:
         """Wait until all that was committed is on the disk. Raises OutcomeUnknown when that can't be told."""

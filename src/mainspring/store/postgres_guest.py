@@ -25,6 +25,8 @@ T = TypeVar("T")
 class Guest:
     """The transaction of somebody else, as far as our code may use it. Meets Transaction."""
 
+    at_once = False
+
     def __init__(self, driver: Driver, place: Place, now: Instant, chance: Chance) -> None:
         self.now = now
         self.chance = chance
@@ -60,6 +62,10 @@ class Guest:
         return [
             self.rows(name, **values) if isinstance(values, dict) else self.many(name, values) for name, values in asked
         ]
+
+    def ask(self, name: str, batch: Sequence[tuple[Any, ...]], /, **values: Any) -> Callable[[], list[tuple[Any, ...]]]:
+        """Never: a guest moves nothing."""
+        raise AssertionError(f"{name}: asked where moves are not made at once: {len(batch)} rows, {sorted(values)}")
 
     def expect_ids(self, count: int) -> None:
         """Nothing: they are taken when they are wanted."""

@@ -93,10 +93,14 @@ class Session:
         self.pooled = pid != self.connection.info.backend_pid
         self._prepared: set[bytes] | None = None if self.pooled else set()
 
+    def open_pipe(self) -> Pipe:
+        """A pipe that somebody leaves himself."""
+        return Pipe(self.connection, self._prepared, self.connection.patience)
+
     @contextmanager
     def pipe(self) -> Iterator[Pipe]:
         """Ask without waiting for each answer; at the end all are heard. The first error is the one that is raised."""
-        pipe = Pipe(self.connection, self._prepared, self.connection.patience)
+        pipe = self.open_pipe()
         calm = False
         try:
             yield pipe

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from mainspring.chance import Chance
@@ -22,6 +22,8 @@ class PostgresTransaction:
 
     ``mind``: what is told to be remembered goes in here, which the engine keeps once it is committed.
     """
+
+    at_once = True
 
     __slots__ = ("_begun", "_expected", "_ids", "_mind", "_now", "_pipe", "_space", "chance")
 
@@ -51,7 +53,10 @@ class PostgresTransaction:
         return self._now
 
     def rows(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
-        """Run a statement by name and return all rows; ``:now`` and ``:space`` are bound by themselves."""
+        """Run a statement by name and return all rows; ``:now`` and ``:space`` are bound by themselves.
+
+        So is ``:given``, the time for statements that read the server's own where nobody has waited for it.
+        """
         asked = self._ask(name, values)
         return self._answer(asked) if statement(name, "postgres").answers else []
 
@@ -64,6 +69,8 @@ class PostgresTransaction:
         parameters = statement(name, "postgres").parameters
         if "now" in parameters:
             values["now"] = self.now
+        if "given" in parameters:
+            values["given"] = self._now
         if "space" in parameters:
             values["space"] = self._space
         return asked(self._pipe, name, values)
@@ -105,6 +112,14 @@ class PostgresTransaction:
         ]
         self._pipe.hear()
         return [one.rows() for one in sent]
+
+    def ask(self, name: str, batch: Sequence[tuple[Any, ...]], /, **values: Any) -> Callable[[], list[tuple[Any, ...]]]:
+        """Run a statement whose rows are wanted later, if at all; the columns of the batch are its first parameters."""
+        columns = [array(column) for column in zip(*batch, strict=True)]
+        sent = self._ask(name, dict(zip(statement(name, "postgres").parameters, columns, strict=False)) | values)
+        if sum(map(len, columns)) > _LARGE:
+            self._pipe.part()
+        return lambda: sent.rows() if sent.command else self._answer(sent)
 
     def expect_ids(self, count: int) -> None:
         """So many job ids will be wanted: they come with the next answer. Those that nobody takes are lost."""

@@ -31,7 +31,7 @@ from mainspring.store.sqlite_place import check_engine, check_place, make_durabl
 from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0414 - benchmarks ask it here
 from mainspring.store.sqlite_writer import Item, Writer, nested
 from mainspring.store.statements import statement
-from mainspring.store.transaction import Wanted
+from mainspring.store.transaction import Sent, Wanted
 
 T = TypeVar("T")
 Work = Callable[["SqliteTransaction"], T]
@@ -55,6 +55,8 @@ _RUINOUS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.ReadOnlyError,
 
 class SqliteTransaction:
     """One transaction, or one look. ``now`` is its time; all statements inside see the same."""
+
+    at_once = False  # one row after the other costs no waits
 
     __slots__ = ("_connection", "chance", "now")
 
@@ -95,6 +97,10 @@ class SqliteTransaction:
             self.rows(name, **values) if isinstance(values, dict) else self.many(name, values) for name, values in asked
         ]
 
+    def ask(self, name: str, batch: Sequence[tuple[Any, ...]], /, **values: Any) -> Callable[[], list[tuple[Any, ...]]]:
+        """Never: nothing is made at once."""
+        raise AssertionError(f"{name}: asked where moves are not made at once: {len(batch)} rows, {sorted(values)}")
+
     def expect_ids(self, count: int) -> None:
         """Nothing: they are taken when they are wanted."""
 
@@ -118,6 +124,7 @@ class SqliteEngine:
     """
 
     one_writer = True
+    sends = False
 
     def __init__(  # noqa: PLR0913 - composition
         self, path: str, *, clock: Clock, chance: Chance, inline: bool, durable: bool = True, read_only: bool = False
@@ -172,6 +179,10 @@ class SqliteEngine:
             self._commit([item])()
             value = item.future.result()
             return value
+
+    def send(self, work: Work[T], *, before_commit: Callable[[], None] | None = None) -> Sent[T]:
+        """Never: nobody else does the work here."""
+        raise AssertionError(f"{self.path}: {work} and {before_commit} were sent, which is only written here")
 
     def read(self, work: Work[T], *, latest: bool = False) -> T:
         """Run ``work`` on a snapshot that sees every commit so far; ``latest`` makes no difference here."""

@@ -12,6 +12,7 @@ from mainspring.store.bell import Behind
 from mainspring.store.debt import Debt
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 Wanted = tuple[str, dict[str, Any] | Sequence[tuple[Any, ...]]]
@@ -20,6 +21,11 @@ Wanted = tuple[str, dict[str, Any] | Sequence[tuple[Any, ...]]]
 
 class Transaction(Protocol):
     """One transaction, or one look. ``now`` is its time by the database's clock; all statements inside see the same."""
+
+    @property
+    def at_once(self) -> bool:
+        """Whether one statement can make whole moves here, and is worth it (at_once.py)."""
+        ...
 
     @property
     def now(self) -> Instant:
@@ -51,6 +57,13 @@ class Transaction(Protocol):
         """Run statements that don't need each other's answers, in this order; the rows of each."""
         ...
 
+    def ask(self, name: str, batch: Sequence[tuple[Any, ...]], /, **values: Any) -> Callable[[], list[tuple[Any, ...]]]:
+        """Run a statement whose rows are wanted later, if at all, where moves are made ``at_once``.
+
+        The columns of the batch are its first parameters, as arrays.
+        """
+        ...
+
     def expect_ids(self, count: int) -> None:
         """So many new job ids will most likely be wanted, where that saves waiting for them."""
         ...
@@ -68,17 +81,30 @@ class Transaction(Protocol):
         ...
 
 
+class Sent(Protocol[T_co]):
+    """A write transaction that is on its way."""
+
+    def answer(self) -> T_co:
+        """Wait for its durable commit; what its work returned.
+
+        Raises the StoreError that fits, with nothing changed but for OutcomeUnknown.
+        """
+        ...
+
+
 class Engine(Protocol):
     """One database, whatever its kind.
 
     ``clock``: what decides about time there; ``path``: how people call it; ``one_writer``: a second one waits at the
-    lock until the first has committed; ``debt``: early commits that their writer still has to wait for.
+    lock until the first has committed; ``sends``: a write may go on there while its writer does something else;
+    ``debt``: early commits that their writer still has to wait for.
     """
 
     path: str
     clock: Clock
     chance: Chance
     one_writer: bool
+    sends: bool
     debt: Debt
 
     def write(
@@ -96,6 +122,13 @@ class Engine(Protocol):
         moments. ``early``: others may see it and build on it while the disk still writes, where that is to their gain;
         the answer waits all the same. ``behind``: rings that the database may tell right behind the commit.
         Raises what ``work`` raised, with nothing changed, and the StoreError that fits.
+        """
+        ...
+
+    def send(self, work: Callable[[Transaction], T], *, before_commit: Callable[[], None] | None = None) -> Sent[T]:
+        """Where it ``sends``: a write transaction with its commit, for which nobody waits yet.
+
+        Raises what ``work`` raised, and the StoreError that fits, with nothing changed.
         """
         ...
 

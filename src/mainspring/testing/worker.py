@@ -153,7 +153,6 @@ class SimulatedWorker:
             self.stopped = self._signals > 0
             self.turn_at = Duration(self._clock.monotonic() + SECOND)
             return
-        began = self._clock.monotonic()
         self.dispatch.waits(self._desk.waits(self.dispatch.held))
         try:
             out = self.dispatch.turn()
@@ -164,8 +163,8 @@ class SimulatedWorker:
             self._carry_out(self.dispatch.salvage())
             return
         self._backoff = FIRST_BACKOFF
-        if out.extend_until == began + self.plan.timing.lease:
-            self.renewed_at = began
+        if out.extend_until:
+            self.renewed_at = Duration(out.extend_until - self.plan.timing.lease)
         self._carry_out(out)
         self.turn_at = Duration(self._clock.monotonic() + min(out.wait, self._desk.wait))
 

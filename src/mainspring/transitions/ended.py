@@ -13,9 +13,9 @@ from mainspring.domain.ids import ClaimId, JobId, WorkerId
 from mainspring.domain.job import Link
 from mainspring.domain.states import Cause, Charge, Outcome
 from mainspring.domain.task import Lodging
-from mainspring.domain.verdicts import Verdict, after_ending, after_loss
+from mainspring.domain.verdicts import SUCCESS, Verdict, after_ending, after_loss
 from mainspring.domain.worker import WorkerState
-from mainspring.store import jobs, lanes, rows, runs, workers
+from mainspring.store import at_once, jobs, lanes, rows, runs, workers
 from mainspring.store.jobs import Left, Move
 from mainspring.store.rows import Policy
 from mainspring.store.runs import Glance
@@ -51,36 +51,101 @@ def end(tx: Transaction, reports: Sequence[Report], actor: str, shapes: Shapes |
 
     ``shapes``: what was read of definitions before.
     """
-    if not reports:
-        return Settled({}, [])
-    links = {report.ending.job: report.link for report in reports if report.link is not None}
-    pairs = [(r.ending.job, r.ending.claim) for r in reports]
-    left, seen = _leave(tx, pairs, list(links.values()), shapes or Shapes())
-    verdicts: dict[JobId, Verdict] = {}
-    fenced, moves = [], []
-    alike: dict[WorkerId, bool] = {}
-    attempts: list[jobs.Tried] = []
-    for report in reports:
-        ending = report.ending
-        row = left.get(ending.job)
-        if row is None or row.claim != ending.claim:
-            fenced.append((ending.job, ending.claim))
-            continue
-        del left[ending.job]  # a report that came twice counts once
-        verdict = after_ending(
-            _judged(tx, ending, row, alike),
-            report.policy.retry,
-            _FIRST if row.attempt == 1 else jobs.tally(tx, ending.job),
-            cancelled=row.cancel_at is not None,
-            alone=report.alone,
-            now=tx.now,
-            fraction=tx.chance.fraction(),
-        )
-        verdicts[ending.job] = verdict
-        details = None if ending.details is None else ending.details.decode()
-        attempts.append((row, ending.outcome, verdict.charge, ending.sandbox, ending.failure, details))
-        moves.append(_move(tx, row, verdict, ending, actor))
-    return Settled(verdicts, fenced, _settle(tx, moves, attempts, actor, Known(links, seen)))
+    return Ends(tx, reports, actor, shapes).settle()
+
+
+class Ends:
+    """Ends that a transaction writes. ``advanced``: what they have led to in runs, before they are settled.
+
+    Successes are sent on their way without waiting for the answer, where that can be, as the rest of the transaction
+    needs it only where a run goes on. ``settle`` reads it: whoever makes these ends calls it before the commit.
+    """
+
+    def __init__(self, tx: Transaction, reports: Sequence[Report], actor: str, shapes: Shapes | None = None) -> None:
+        self._tx, self._actor = tx, actor
+        self._good, rest = _parted(reports) if tx.at_once else ([], reports)
+        self._told = at_once.succeed(tx, [one.ending for one in self._good], actor) if self._good else set
+        self._settled = Settled({}, [])
+        self._alike: dict[WorkerId, bool] = {}
+        self._links = {one.ending.job: one.link for one in reports if one.link is not None}
+        if rest or self._links:
+            left, seen = _leave(tx, _pairs(rest), list(self._links.values()), shapes or Shapes())
+            self._write(rest, left, seen)
+
+    @property
+    def advanced(self) -> Advanced:
+        """What may be claimed in this transaction."""
+        return self._settled.advanced
+
+    def settle(self) -> Settled:
+        """All of them are written."""
+        if self._good:
+            self._write([], {}, None)
+        return self._settled
+
+    def _write(self, rest: Sequence[Report], left: dict[JobId, Left], seen: Glance | None) -> None:
+        """Write what was not written with the answer; ``rest`` has ``left`` its leases."""
+        verdicts, fenced, advanced = self._settled
+        succeeded, others = self._heard()
+        verdicts.update(dict.fromkeys(succeeded, SUCCESS))
+        if others:
+            left |= jobs.leave_leased(self._tx, _pairs(others))[0]
+        moves: list[Move] = []
+        attempts: list[jobs.Tried] = []
+        for report in (*rest, *others):
+            ending = report.ending
+            row = left.get(ending.job)
+            if row is None or row.claim != ending.claim:
+                fenced.append((ending.job, ending.claim))
+                continue
+            del left[ending.job]  # a report that came twice counts once
+            verdict = verdicts[ending.job] = _verdict(self._tx, report, row, self._alike)
+            details = None if ending.details is None else ending.details.decode()
+            attempts.append((row, ending.outcome, verdict.charge, ending.sandbox, ending.failure, details))
+            moves.append(_move(self._tx, row, verdict, ending, self._actor))
+        of_runs = [job for job in succeeded if job in self._links]
+        if moves or of_runs:
+            advanced = _settle(self._tx, moves, attempts, self._actor, Known(self._links, seen, of_runs))
+        self._settled = Settled(verdicts, fenced, advanced)
+
+    def _heard(self) -> tuple[list[JobId], list[Report]]:
+        """The jobs that have succeeded, and the reports of those of which something else is true."""
+        good, self._good = self._good, []
+        told = self._told() if good else set()
+        succeeded: list[JobId] = []
+        others: list[Report] = []
+        for report in good:
+            pair = report.ending.job, report.ending.claim
+            if pair in told:
+                told.discard(pair)  # a report that came twice counts once
+                succeeded.append(report.ending.job)
+            else:
+                others.append(report)
+        return succeeded, others
+
+
+def _parted(reports: Sequence[Report]) -> tuple[list[Report], list[Report]]:
+    """Successes, and all others."""
+    parts: tuple[list[Report], list[Report]] = [], []
+    for one in reports:
+        parts[one.ending.outcome is not Outcome.SUCCEEDED].append(one)
+    return parts
+
+
+def _pairs(reports: Sequence[Report]) -> list[tuple[JobId, ClaimId]]:
+    return [(one.ending.job, one.ending.claim) for one in reports]
+
+
+def _verdict(tx: Transaction, report: Report, row: Left, alike: dict[WorkerId, bool]) -> Verdict:
+    return after_ending(
+        _judged(tx, report.ending, row, alike),
+        report.policy.retry,
+        _FIRST if row.attempt == 1 else jobs.tally(tx, row.job),
+        cancelled=row.cancel_at is not None,
+        alone=report.alone,
+        now=tx.now,
+        fraction=tx.chance.fraction(),
+    )
 
 
 def _leave(
@@ -147,9 +212,8 @@ def _settle(
     known: Known | None = None,
 ) -> Advanced:
     """Write the attempts and make the moves; what a cancelled one had submitted ends with it."""
-    if not moves:
-        return NOWHERE
-    jobs.insert_attempts(tx, attempts)
+    if moves:
+        jobs.insert_attempts(tx, attempts)
     advanced = enter(tx, moves, actor, known)
     for move in moves:
         if move.cause is Cause.CANCEL:

@@ -26,10 +26,14 @@ _NODE_STATE = {
 
 
 class Known(NamedTuple):
-    """What the holder of jobs knows: which of them are of runs, and what was seen of these runs already."""
+    """What the holder of jobs knows: which of them are of runs, and what was seen of these runs already.
+
+    ``succeeded``: those of them that have ended so, and entered their place, before the moves that are to be made.
+    """
 
     links: Mapping[JobId, Link]
     seen: Glance | None = None
+    succeeded: Sequence[JobId] = ()
 
 
 def enter(tx: Transaction, moves: Sequence[Move], actor: str, known: Known | None = None) -> Advanced:
@@ -41,11 +45,13 @@ def enter(tx: Transaction, moves: Sequence[Move], actor: str, known: Known | Non
     ended = {
         move.left.job: state
         for move in moves
-        if (state := next_state(move.left.state, move.cause)) in FINAL
-        and (known is None or move.left.job in known.links)
+        if (known is None or move.left.job in known.links)
+        and (state := next_state(move.left.state, move.cause)) in FINAL
     }
+    if known is not None:
+        ended |= dict.fromkeys(known.succeeded, State.SUCCEEDED)
     if not ended:
         return NOWHERE
-    links, seen = Known(runs.links(tx, list(ended))) if known is None else known
+    links, seen, _ = Known(runs.links(tx, list(ended))) if known is None else known
     ends = [End(links[job], _NODE_STATE[state]) for job, state in ended.items() if job in links]
     return advance(tx, ends, actor, seen)

@@ -6,4 +6,4 @@ select set_config('search_path', :path, true), set_config('statement_timeout', :
   set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
   set_config('synchronous_commit', case when :durable then current_setting('synchronous_commit') else 'off' end, true),
-  extract(epoch from pg_postmaster_start_time())::text as started, pg_current_xact_id()::text as number, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now
+  extract(epoch from pg_postmaster_start_time())::text as started, pg_current_xact_id()::text as number, (extract(epoch from transaction_timestamp()) * 1000000)::bigint as now

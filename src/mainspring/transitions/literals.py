@@ -35,9 +35,9 @@ class Taker:
         self._header = header
         self._lengths = duration_names(taking.schema)
 
-    def check(self, params: Mapping[str, Any], known_later: set[str]) -> None:
+    def check(self, params: dict[str, Any], known_later: set[str]) -> None:
         """Raise InvalidParameters. ``known_later``: the names of those that are given as well."""
-        given = iso_durations(dict(params), self._lengths)
+        given = iso_durations(params, self._lengths) if self._lengths else params
         given = given if self._header is None else self._header.with_defaults(given)
         if known_later:
             check_names(self._taking, [*given, *known_later])
@@ -93,12 +93,13 @@ def check_literals(document: Workflow, takers: Takers) -> None:
 
 def _check(taker: Taker, node: Node, place: str) -> None:
     items = _items(node)
-    later = {name for name, value in node.params.items() if _is_known_later(value, with_items=items is not None)}
-    given = {name: value for name, value in node.params.items() if name not in later}
-    for item in _each(given, items):
-        of_item = "" if items is None else f", item {item.number}"
+    later = set() if _is_plain(node.params) else _known_later(node, with_items=items is not None)
+    given = {name: value for name, value in node.params.items() if name not in later} if later else node.params
+    plain = _is_plain(given)
+    for item in [None] if plain else _each(given, items):
+        of_item = "" if item is None else f", item {item.number}"
         try:
-            taker.check(with_item(given, item, literal=False), later)
+            taker.check(given if plain else with_item(given, item or _NO_ITEM, literal=False), later)
         except InvalidParameters as error:
             what = f"{error.message[:1].lower()}{error.message[1:]}".rstrip(".")
             text = f"node {node.name!r}{of_item}: {what}"
@@ -109,6 +110,11 @@ def _check(taker: Taker, node: Node, place: str) -> None:
             raise InvalidWorkflow(text, place=f"{place}.params") from refused
 
 
+def _is_plain(params: Mapping[str, Any]) -> bool:
+    """Whether no value can hold a reference."""
+    return not any(isinstance(value, dict | list) for value in params.values())
+
+
 def _items(node: Node) -> list[Any] | None:
     """The items of its map, where all of them stand there."""
     if not isinstance(node.map, list) or any(found(node.map, "map")):
@@ -117,15 +123,19 @@ def _items(node: Node) -> list[Any] | None:
     return items
 
 
-def _each(given: Mapping[str, Any], items: list[Any] | None) -> Iterator[Item]:
-    """The items that make a difference to what is given."""
+def _each(given: Mapping[str, Any], items: list[Any] | None) -> Iterator[Item | None]:
+    """The items that make a difference to what is given; None where there are none such."""
     if items is None or not any(found(given, "params")):
-        yield _NO_ITEM
+        yield None
     else:
         yield from (Item(number, value) for number, value in enumerate(items))
 
 
-def _is_known_later(value: Any, *, with_items: bool) -> bool:
-    """Whether it takes what is not there yet. ``with_items``: the items of the map are."""
-    of_items = {"$item", "$index"} if with_items else set()
-    return any(reference.kind not in of_items for _, reference in found(value, "params"))
+def _known_later(node: Node, *, with_items: bool) -> set[str]:
+    """The parameters that take what is not there yet. ``with_items``: the items of the map are."""
+    there = {"$item", "$index"} if with_items else set()
+    return {
+        name
+        for name, value in node.params.items()
+        if any(reference.kind not in there for _, reference in found(value, "params"))
+    }

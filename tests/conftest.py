@@ -12,8 +12,8 @@ import pytest
 
 import mainspring
 from mainspring.process import collect_less
+from tests import ahead, postgres, sitter
 from tests import pooler as poolers
-from tests import postgres, sitter
 
 # A shell that starts us in the background has us ignore Ctrl-C, and every process that a test starts inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,6 +26,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """
     if not hasattr(session.config, "workerinput"):
         compileall.compile_dir(Path(mainspring.__file__).parent, quiet=2)
+        if session.config.getoption("numprocesses", None):
+            ahead.rewrite(session.config, session.config.args)
         session.config.add_cleanup(sitter.begin())
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from mainspring.domain.job import JobRequest
-from mainspring.store.statements import names
-from tests.contract.engines import PostgresBench
+from mainspring.store import Transaction
+from mainspring.store.statements import names, statement
+from tests.contract.engines import PostgresBench, by_hand
 from tests.contract.stories import Story
 from tests.contract.test_plans import LARGE
 
@@ -41,6 +42,22 @@ def scanned(plan: list[str]) -> set[str]:
     """The large tables that a plan reads from end to end."""
     found = {match[1] for step in plan if (match := re.search(r"Seq Scan on (\w+)", step))}
     return found & set(LARGE)
+
+
+def plan_for_any_values(story: Story, name: str) -> list[str]:
+    """What a session keeps for a statement that it has run several times, few or many rows of a state as there are."""
+    assert isinstance(story.bench, PostgresBench)
+    text = story.bench._numbered(name)
+    nothing = ", ".join("null" for _ in statement(name, "postgres").parameters)
+
+    def look(tx: Transaction) -> list[tuple[Any, ...]]:
+        by_hand(tx, "set local plan_cache_mode = force_generic_plan")
+        by_hand(tx, f"prepare kept as {text}")
+        rows = by_hand(tx, f"explain (costs off) execute kept({nothing})")
+        by_hand(tx, "deallocate kept")
+        return rows
+
+    return [line.strip() for (line,) in story.store.write(look)]
 
 
 def check(story: Story) -> None:
@@ -100,5 +117,9 @@ def test_no_hot_statement_reads_a_whole_table_while_all_are_small_nor_after_some
         ordered = story.bench.plan(story.store, "job/reserve")
         assert any("ready_order" in step for step in ordered), ordered
         assert not any("Sort" in step for step in ordered), ordered
+        for name in ("job/list_ended", "job/stride_ended"):
+            plan = plan_for_any_values(story, name)
+            assert any("using job_ended on job" in step for step in plan), f"{name} would look through others: {plan}"
+            assert not any("using job_pkey on job job_1" in step for step in plan), plan
     finally:
         story.bench.close()

@@ -1,9 +1,13 @@
--- Queued jobs, newest first: from their place.
-select job_shown.* from ready join job_shown on job_shown.id = ready.job
-where ready.job < :before and ready.job >= :floor
-  and (:tasks::json is null or job_shown.task in (select json_array_elements_text(:tasks::json)))
-  and (:queue::text is null or job_shown.queue = :queue)
-  and (:tag::text is null or tagged(job_shown.tags, :tag, :tag_value))
-  and (:since::bigint is null or job_shown.created >= :since)
-  and (:until::bigint is null or job_shown.created < :until)
-order by ready.job desc limit :limit
+-- Queued jobs, newest first: from their place. Found by their own rows, and only then shown with all that is theirs.
+with found as materialized (
+  select ready.job as id from ready join job on job.id = ready.job
+  where ready.job < :before and ready.job >= :floor
+    and (:tasks::json is null or job.task in (select json_array_elements_text(:tasks::json)))
+    and (:queue::text is null or job.lane in (select lane.id from lane where lane.queue = :queue))
+    and (:tag::text is null or (job.tags is not null and tagged(job.tags, :tag, :tag_value)))
+    and (:since::bigint is null or job.created >= :since)
+    and (:until::bigint is null or job.created < :until)
+  order by ready.job desc limit :limit
+)
+select shown.* from found cross join lateral (select job_shown.* from job_shown where job_shown.id = found.id offset 0) as shown
+order by found.id desc

@@ -10,8 +10,10 @@ from mainspring.clock import MILLISECOND, MINUTE, SECOND, Duration
 from mainspring.control import read, schedules
 from mainspring.control.catalog import declare
 from mainspring.domain.catchup import ON_TIME
+from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobFilter
 from mainspring.domain.plan import Plan
+from mainspring.domain.states import Outcome as Ending
 from mainspring.domain.task import Catalog
 from mainspring.domain.timetable import Origin, Outcome, Schedule, Tick
 from mainspring.engine import fire as firing
@@ -82,6 +84,60 @@ def test_a_task_that_was_declared_anew_is_made_as_it_is_now(story: Story) -> Non
     declare(story.store, Catalog("shop", "two", (task("shop.send", queue="express"),)))
     come(story, fire)
     assert story.job(last(story).job or 0).queue == "express"
+
+
+def fired(story: Story, name: str = "pulse") -> JobId:
+    """Its next tick comes and makes a job."""
+    come(story, foreseen(story))
+    job = last(story, name).job
+    assert job is not None
+    return job
+
+
+def test_what_the_job_of_the_last_tick_came_to_is_foreseen_as_well(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(story, task="once", pause_after=2)
+    for outcome in (Ending.SUCCEEDED, Ending.FAILED):
+        job = fired(story)
+        story.claims |= story.claim(job)
+        story.end(job, outcome)
+    fire = foreseen(story)
+    with monkeypatch.context() as patch:
+        patch.delattr(firing, "Deciding")
+        come(story, fire)
+    kept = schedules.one(story.store, "pulse")
+    assert (last(story).outcome, kept.last, kept.fired, kept.failures) == (Outcome.FIRED, last(story).nominal, 3, 1)
+
+
+def test_a_job_that_ends_between_look_and_tick_is_known(story: Story) -> None:
+    put(story)
+    job = fired(story)
+    story.claims |= story.claim(job)
+    fire = foreseen(story)
+    story.end(job)
+    come(story, fire)
+    assert last(story).outcome is Outcome.FIRED
+
+
+def test_ticks_of_several_batches_fire_once_and_nothing_is_owed_to_the_disk_behind_the_last(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(firing, "BATCH", 2)
+    names = [f"s{number}" for number in range(6)]
+    for name in names:
+        put(story, name)
+    fire = foreseen(story)
+    for _ in range(3):
+        fire.turn()  # the rest is foreseen
+    story.clock.forward(SECOND)
+    fire.turn()
+    assert jobs(story) == 2
+    while fire.turn() <= MILLISECOND:
+        pass
+    assert not story.store.debt.open
+    assert [schedules.one(story.store, name).fired for name in names] == [1] * 6
+    assert jobs(story) == 6
 
 
 def test_a_tick_that_was_foreseen_and_comes_too_late_is_missed_all_the_same(story: Story) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,23 @@ import pytest
 
 from mainspring.clock import DAY, MILLISECOND, MINUTE, SECOND, Duration, Instant, SystemClock
 from mainspring.control import jobs as control_jobs
-from mainspring.control import read
+from mainspring.control import read, schedules
 from mainspring.control.catalog import declare
 from mainspring.control.submit import submit
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobRequest
+from mainspring.domain.plan import Plan
+from mainspring.domain.timetable import REGULAR, Origin, ScheduleId
+from mainspring.domain.timetable import Outcome as Fate
+from mainspring.engine import fire as firing
+from mainspring.engine.fire import Fire
 from mainspring.errors import StoreBusy, StoreReadOnly, StoreUnreachable
-from mainspring.store import Store, Transaction, jobs, lanes
+from mainspring.store import Store, Transaction, jobs, lanes, ticks
+from mainspring.store import schedules as store_schedules
 from mainspring.store.jobs import Look
 from mainspring.store.postgres import Limits, PostgresEngine
+from mainspring.store.ticks import Record
+from mainspring.transitions.fired import fire
 from tests import postgres
 from tests.contract import children
 from tests.contract.engines import PostgresBench, asked, by_hand
@@ -85,6 +93,43 @@ def test_of_two_in_a_deadlock_both_are_done_in_the_end(store: Store) -> None:
 
     run(lambda: touch("left", "right"), lambda: touch("right", "left"))
     assert len(tries) == 3
+
+
+def test_a_change_of_a_schedule_and_its_tick_wait_for_each_other_in_one_order(
+    bench: PostgresBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would else hold what the other needs next, for a second."""
+    story = Story(bench)
+    kept = schedules.put(story.store, "pulse", Plan({"every": "1m"}, task="send"), origin=Origin.CLI, actor="ann")
+    assert kept.next_tick is not None
+    story.clock.forward(MINUTE)
+    record = Record(
+        ScheduleId(kept.id), kept.next_tick, REGULAR, 1, kept.next_tick, Fate.MISSED, "x", None, None, Instant(1), "ann"
+    )
+    scheduler = Fire(story.store, story.clock)
+    began: list[str] = []
+
+    def told(*values: Any, **how: Any) -> int:
+        began.append("fire")
+        return fire(*values, **how)
+
+    monkeypatch.setattr(firing, "fire", told)
+    waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+    url = story.store.engine.place.conninfo  # type: ignore[attr-defined]
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(url, autocommit=True) as watching:
+
+        def change(tx: Transaction) -> Future[Duration]:
+            began.append("change")
+            store_schedules.lock(tx, record.schedule)
+            tx.rows("schedule/soonest")  # the lock is there
+            turn = pool.submit(scheduler.turn)
+            while not watching.execute(waits).fetchall() and not turn.done():
+                pass
+            assert ticks.insert(tx, [record])() == 1
+            return turn
+
+        story.store.write(change).result(60)
+    assert began == ["change", "fire"]
 
 
 def test_transactions_that_can_not_be_put_in_order_are_done_again(

@@ -12,10 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from mainspring.clock import MILLISECOND, SECOND, Duration, SystemClock
+from mainspring.clock import MILLISECOND, SECOND, Duration, Instant, SystemClock, instant_text
+from mainspring.control import schedules
 from mainspring.control.catalog import declare
 from mainspring.control.submit import submit
 from mainspring.domain.job import JobRequest
+from mainspring.domain.plan import Plan
+from mainspring.domain.timetable import Origin, Outcome
+from mainspring.engine import fire as firing
+from mainspring.engine.fire import Fire
 from mainspring.errors import OutcomeUnknown, StoreError
 from mainspring.store import Store
 from mainspring.store import postgres as engine_module
@@ -136,6 +141,35 @@ def test_after_a_crash_a_number_that_nobody_has_is_known_not_to_be_committed(
         note(store, "ours")
         assert asked(store, "select document from policy order by id") == [("before",), ("ours",)]
         store.close()
+
+
+def test_ticks_of_which_a_crash_takes_the_first_batches_fire_once_all_the_same(
+    own_server: postgres.Server, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scheduler goes on while the disk writes, so it may be further than what the server knows behind it."""
+    monkeypatch.setattr(firing, "BATCH", 3)
+    own_server.ask("alter system set wal_writer_delay = '10s'")
+    own_server.ask("select pg_reload_conf()")
+    store = Store.open(own_server.url(database))
+    declare(store, SHOP)
+    names = [f"s{number}" for number in range(8)]
+    due = Instant(store.clock.now() + SECOND)
+    for name in names:
+        schedules.put(store, name, Plan({"at": instant_text(due)}, task="shop.send"), origin=Origin.API, actor="test")
+    until(lambda: store.clock.now() > due)
+    fire = Fire(store, store.clock)
+    for _ in range(2):
+        fire.turn()
+    assert store.debt.open, "the disk has not been waited for"
+    restart(own_server, "immediate")
+    until(lambda: fire.turn() > MILLISECOND)
+    assert not store.debt.open
+    told = [schedules.listed_ticks(store, name, cursor=None, limit=9).items for name in names]
+    assert [[tick.outcome for tick in of] for of in told] == [[Outcome.FIRED]] * 8
+    assert asked(store, "select count(*), count(distinct tick) from job") == [(8, 8)]
+    store.close()
+    own_server.ask("alter system reset wal_writer_delay")
+    own_server.ask("select pg_reload_conf()")
 
 
 def test_an_early_submit_is_on_the_disk_when_it_is_answered_or_when_its_debt_is_settled(

@@ -9,10 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from mainspring.clock import MINUTE, SECOND, Instant, instant_text
+from mainspring.control import schedules
 from mainspring.domain.attempt import Ending
+from mainspring.domain.plan import Plan
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
+from mainspring.domain.timetable import Origin
 from mainspring.engine.claiming import Claimed, Claimer
+from mainspring.engine.fire import Fire
 from mainspring.engine.held import Limits, Room, RunnerView
 from mainspring.store import Transaction, lanes
 from mainspring.store.postgres import PostgresEngine
@@ -109,3 +114,20 @@ def test_a_turn_waits_for_what_it_claims_and_for_its_commit_and_once_more_where_
     assert [turns.turn() for _ in range(3)] == [1, 1, 1]  # by then everything is known and prepared
     assert parts(story, tmp_path, turns.turn) == ["Sync"] * waits
     assert turns.turn() == 1, "and it claimed"
+
+
+def test_ticks_that_were_foreseen_are_fired_in_seven_parts_however_many_they_are(story: Story, tmp_path: Path) -> None:
+    """Four to look: what is due, what is unfinished, the task, the end; what they stand on; all rows; the commit."""
+    fire = Fire(story.store, story.clock)
+    found: list[int] = []
+    for number, count in enumerate((1, 40)):
+        plan = Plan({"at": instant_text(Instant(story.clock.now() + MINUTE))}, task="send")
+        for each in range(count):
+            schedules.put(story.store, f"s{number}-{each}", plan, origin=Origin.CLI, actor="ann")
+        story.clock.forward(MINUTE - SECOND)
+        fire.turn()
+        story.clock.forward(SECOND)
+        before = fire.made
+        found.append(len(parts(story, tmp_path, fire.turn)))
+        assert fire.made - before == count
+    assert found[-1] == 7, "the first prepares its statements"

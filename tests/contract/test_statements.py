@@ -51,7 +51,7 @@ from mainspring.store.jobs import FIRST, Look
 from mainspring.store.mark import mark
 from mainspring.store.sight import see
 from mainspring.store.statements import ENGINES, ROOT, names, statement
-from mainspring.store.transaction import Wanted
+from mainspring.store.transaction import Told, Wanted
 from tests.contract.engines import Bench
 from tests.contract.run_stories import Runs, node
 from tests.contract.stories import LEASE, Story
@@ -170,12 +170,12 @@ class Recorder:
         self._called.add(name)
         return self._tx.many(name, values)
 
-    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
+    def changing(self, name: str, batch: Sequence[tuple[Any, ...]]) -> Told:
         found = statement(name, self._dialect)
         assert not found.answers, f"{name}: what it answers would be thrown away"
         assert all(len(one) == len(found.parameters) for one in batch), name
         self._called.add(name)
-        return self._tx.changed(name, batch)
+        return self._tx.changing(name, batch)
 
     def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
         return [

@@ -262,8 +262,8 @@ def _trigger(tx: Transaction, *, seen: tuple[Kept, Prepared | PreparedRun], acto
     at = tx.now
     while True:
         record = ticks.Record(kept.id, at, TRIGGER, 1, at, Outcome.FIRED, None, None, None, tx.now, actor)
-        by = made_by(kept, TRIGGER, at)
-        if fire(tx, [Decided(new=(record,), firings=(Firing(record, prepared, by),))], actor):
+        firing = Firing(record, prepared, rows.text(made_by(kept, TRIGGER, at)))
+        if fire(tx, [Decided(new=(record,), firings=(firing,))], actor, apart=True):
             tick = ticks.of_schedule(tx, kept.id, before=(Instant(at + 1), ""), limit=1)[0]
             told = {"at": instant_text(tick.nominal), "job": tick.job}
             trail.note(tx, actor, Deed("schedule.trigger", f"schedule {kept.name}", after=told))

@@ -15,7 +15,7 @@ ON_TIME = Duration(10 * SECOND)
 """A tick that is decided within this time has not been missed, whatever is said of catching up."""
 
 MOST_AT_ONCE = 5_000
-"""Ticks that are looked at in one go; the rest follows."""
+"""Ticks that are told of in one go, beside those that may still fire; the rest follows."""
 
 
 class Span(NamedTuple):
@@ -44,17 +44,17 @@ def due(found: Ready, nominal: Instant, now: Instant, *, most: int = MOST_AT_ONC
     ``nominal`` is not among those that are ``recorded``, which have their place in the count and are left out.
     """
     seen, following = [nominal], _behind(found.rule, nominal)
-    while following is not None and following <= now and len(seen) < most:
+    wanted = _wanted(found)
+    while following is not None and following <= now and len(seen) < most + wanted:
         seen.append(following)
         following = found.rule.next_after(recorded.until(following) or following)
     if following is not None and following <= now:
         # More than can be looked at: what could still be among the last ones is left for the next look.
-        keep = min(_wanted(found), len(seen) - 1)
-        if keep:
-            seen, following = seen[:-keep], seen[-keep]
-        fates = [(tick, _old(found, tick, now) or "later ticks were due as well") for tick in seen]
+        if wanted:
+            seen, following = seen[:-wanted], seen[-wanted]
+        fates = [(tick, _why(found, tick, now, last=False)) for tick in seen]
         return Due(_rows(fates, recorded), recorded.passed(found.rule, following))
-    first = len(seen) - _wanted(found)
+    first = len(seen) - wanted
     whys = [(tick, _why(found, tick, now, last=index >= first)) for index, tick in enumerate(seen)]
     return Due(_rows(whys, recorded), recorded.passed(found.rule, following))
 

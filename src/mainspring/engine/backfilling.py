@@ -10,6 +10,7 @@ from mainspring.domain.backfill import to_make
 from mainspring.domain.plan import Ready
 from mainspring.domain.timetable import Outcome, ScheduleId
 from mainspring.errors import MainspringError
+from mainspring.store import rows
 from mainspring.store.schedules import Filling, Flight, Kept
 from mainspring.store.ticks import Record
 from mainspring.transitions.fired import Decided, Firing
@@ -79,7 +80,7 @@ def fill(  # noqa: PLR0913 - what was seen
         if gone or isinstance(prepared, str):
             break
         record = Record(kept.id, tick, origin, 1, tick, Outcome.FIRED, None, None, None, now, actor)
-        firings.append(Firing(record, prepared, made_by(kept, origin, tick)))
+        firings.append(Firing(record, prepared, rows.text(made_by(kept, origin, tick))))
     done = gone or len(firings) == len(ticks)
     if not (firings or done):
         return None

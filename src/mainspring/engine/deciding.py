@@ -14,6 +14,7 @@ from mainspring.domain.overlap import Fate, Unfinished, fate
 from mainspring.domain.plan import Ready
 from mainspring.domain.states import State
 from mainspring.domain.timetable import REGULAR, MadeBy, Origin, Outcome
+from mainspring.store import rows
 from mainspring.store.schedules import Advance, Flight, Kept
 from mainspring.store.ticks import Record
 from mainspring.transitions.fired import Decided, Firing
@@ -164,7 +165,7 @@ class Deciding:
             before(self._tally.last_succeeded, record.nominal),
             self._zone,
         )
-        self._firings.append(Firing(record, prepared, by, due))
+        self._firings.append(Firing(record, prepared, rows.text(by), due))
         self._last_fired = max(record.nominal, self._last_fired or record.nominal)
         self._fired += 1
         self._live = True

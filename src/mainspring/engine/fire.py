@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from mainspring import faults
@@ -25,7 +26,7 @@ from mainspring.engine.lookout import before
 from mainspring.errors import MainspringError
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, schedules, ticks
-from mainspring.store.schedules import Advance, Filling, Flight, Kept
+from mainspring.store.schedules import Advance, Filling, Flight, Kept, Next
 from mainspring.store.ticks import Record
 from mainspring.transitions.fired import Decided, Stale, fire
 from mainspring.transitions.past import recorded_of
@@ -46,6 +47,7 @@ KEPT = Duration(90 * DAY)
 
 TIDY_EVERY = Duration(10 * MINUTE)
 _REMEMBERED = 20_000
+_APART = MINUTE
 _log = logging.getLogger("mainspring.scheduler")
 
 
@@ -82,7 +84,7 @@ class Fire:
         self._prepared: dict[tuple[str, str | None, Instant, Known], Prepared | PreparedRun | str] = {}
         self._foreseen = Instant(0), ScheduleId(0)
         self._foresight = Foresight()
-        self._stale = False
+        self._apart_until = clock.monotonic()
         self._until: Instant | None = None
         self._latest: Instant | None = None  # None: the clock may have gone back since
 
@@ -110,22 +112,44 @@ class Fire:
         found += [self._fill(*filling, look=look, now=now) for filling in look.fillings]
         decided = [one for one in found if one is not None]
         if not decided:
+            self._store.debt.settle()
             return self._foresee(look.soonest, now) or self._tidy(now) or self._rest(look.soonest, now)
-        apart, self._stale = self._stale, False
         try:
-            made = self._store.write(
-                lambda tx: fire(tx, decided, self._actor, apart=apart),
-                before=FaultPoint.FIRE_BEFORE_COMMIT,
-                after=FaultPoint.FIRE_AFTER_COMMIT,
-                rings=self._store.work_bell,
-            )
+            made = self._fire(decided, more=look.full)
         except Stale:
-            self._stale = True
+            self._met()
             return MILLISECOND
         self.made += made
         if made:
             self._store.news_bell.ring()
         return Duration(0) if look.full else MILLISECOND
+
+    def _fire(self, decided: Sequence[Decided], *, more: bool) -> int:
+        """Do what was decided. ``more``: the wait for the disk is left to the turn that follows at once.
+
+        What is lost with a machine in between is due again; and no job of it can have started, as a claim is on the
+        disk only behind it. Only an end must be there before anybody sees it. Raises Stale.
+        """
+        apart = self._clock.monotonic() < self._apart_until
+        debt = self._store.debt
+        more = more and not any(one.cancels for one in decided)
+        with debt.put_off() if more else nullcontext():
+            made = self._store.write(
+                lambda tx: fire(tx, decided, self._actor, apart=apart),
+                before=FaultPoint.FIRE_BEFORE_COMMIT,
+                after=FaultPoint.FIRE_AFTER_COMMIT,
+                rings=self._store.work_bell,
+                early=more,
+            )
+        if not more:
+            debt.paid()
+        if made < sum(len(one.firings) for one in decided):
+            self._met()
+        return made
+
+    def _met(self) -> None:
+        """Other schedulers do the same: for a while they are asked first what they have decided."""
+        self._apart_until = Duration(self._clock.monotonic() + _APART)
 
     def _heed_clock(self) -> None:
         """At the start, and where the clock has gone back: what is ahead of it is set right."""
@@ -140,15 +164,12 @@ class Fire:
     # --- looking ----------------------------------------------------------------------------------------------
 
     def _look(self, tx: Transaction) -> _Look:
-        found = schedules.due(tx, BATCH)
-        waiting = schedules.waiting(tx, BATCH)
-        open_ = schedules.open_backfills(tx, BATCH)
-        ids = sorted({kept.id for kept in (*found, *waiting)} | {filling.schedule for filling in open_})
+        coming, waiting, open_, soonest = schedules.pending(tx, BATCH)
+        ids = sorted({one.schedule for one in coming} | {one.schedule for one in open_} | {kept.id for kept in waiting})
         if not ids:
-            return _Look([], False, {}, {}, {}, [], {}, schedules.soonest(tx))
-        flights: dict[ScheduleId, list[Flight]] = {}
-        for flight in schedules.flights(tx, ids):
-            flights.setdefault(flight.schedule, []).append(flight)
+            return _Look([], False, {}, {}, {}, [], {}, soonest)
+        found = self._kept(tx, coming)
+        flights = _flights(tx, ids)
         waits: dict[ScheduleId, list[Record]] = {}
         for record in ticks.waiting(tx, ids) if waiting else ():
             waits.setdefault(record.schedule, []).append(record)
@@ -157,7 +178,14 @@ class Fire:
         read = [(kept, _ready(kept)) for kept in each.values()]
         known = _known(tx, [ready for _, ready in read] + [_ready(kept) for _, kept, _ in fillings])
         recorded = {kept.id: recorded_of(tx, kept, kept.nominal) for kept in found if kept.nominal is not None}
-        return _Look(read, len(found) == BATCH, flights, waits, known, fillings, recorded, schedules.soonest(tx))
+        return _Look(read, len(coming) == BATCH, flights, waits, known, fillings, recorded, soonest)
+
+    def _kept(self, tx: Transaction, coming: Sequence[Next]) -> list[Kept]:
+        """These schedules, in their order; those that were foreseen and are the same are not read again."""
+        each = {one.schedule: self._foresight.same(one) for one in coming}
+        if new := [schedule for schedule, kept in each.items() if kept is None]:
+            each |= {kept.id: kept for kept in schedules.of_ids(tx, new)}
+        return [kept for kept in each.values() if kept is not None]
 
     def _fillings(self, tx: Transaction, open_: Sequence[Filling]) -> list[tuple[Filling, Kept, set[Instant]]]:
         """Open backfills whose turn it is, with their schedules, and what is left out of them."""
@@ -179,7 +207,8 @@ class Fire:
             found = schedules.coming(tx, self._foreseen, until, BATCH)
             read = [(kept, _ready(kept)) for kept in found]
             known = _known(tx, [ready for _, ready in read])
-            return _Look(read, len(found) == BATCH, {}, {}, known, [], {}, soonest)
+            flights = _flights(tx, [kept.id for kept in found])
+            return _Look(read, len(found) == BATCH, flights, {}, known, [], {}, soonest)
 
         seen = self._store.read(look)
         for kept, ready in seen.found:
@@ -198,24 +227,26 @@ class Fire:
         ahead = kept.last is not None and kept.nominal is not None and kept.last > kept.nominal
         if kept.at is None or ahead or ready.plan.limit is not None or isinstance(known, MainspringError):
             return
-        decided = self._decided(Seen(kept, ready, (), ()), look, NOTHING, kept.at)
+        flights = look.flights.get(kept.id, [])
+        if not all(flight.over for flight in flights):
+            return
+        decided = self._decided(Seen(kept, ready, _own(flights), ()), look, NOTHING, kept.at)
         if decided is not None:
-            self._foresight.note(kept, known, decided)
+            self._foresight.note(kept, known, flights, decided)
 
     # --- deciding ---------------------------------------------------------------------------------------------
 
     def _decide(self, kept: Kept, ready: Ready | None, look: _Look, now: Instant) -> Decided | None:
         if ready is None:
             return self._spoiled(kept, now)
-        flights: Sequence[Flight] = look.flights.get(kept.id, ())
+        flights = look.flights.get(kept.id, [])
         waits = look.waits.get(kept.id, ())
         known = look.known[ready.plan.task, ready.plan.workflow]
-        if not (flights or waits or isinstance(known, MainspringError)):
-            foreseen = self._foresight.take(kept, known, now)
+        if not (waits or isinstance(known, MainspringError)):
+            foreseen = self._foresight.take(kept, known, flights, now)
             if foreseen is not None:
                 return foreseen
-        flights = [one for one in flights if not one.origin.startswith("backfill")]
-        return self._decided(Seen(kept, ready, flights, waits), look, look.recorded.get(kept.id, NOTHING), now)
+        return self._decided(Seen(kept, ready, _own(flights), waits), look, look.recorded.get(kept.id, NOTHING), now)
 
     def _decided(self, seen: Seen, look: _Look, recorded: Recorded, now: Instant) -> Decided | None:
         kept, ready = seen.kept, seen.ready
@@ -301,6 +332,18 @@ def _known(
         if ready is not None and (key := (ready.plan.task, ready.plan.workflow)) not in known:
             known[key] = known_or_why(tx, ready.plan)
     return known
+
+
+def _flights(tx: Transaction, ids: Sequence[ScheduleId]) -> dict[ScheduleId, list[Flight]]:
+    found: dict[ScheduleId, list[Flight]] = {}
+    for flight in schedules.flights(tx, ids):
+        found.setdefault(flight.schedule, []).append(flight)
+    return found
+
+
+def _own(flights: Sequence[Flight]) -> list[Flight]:
+    """Those of regular ticks and triggers."""
+    return [one for one in flights if not one.origin.startswith("backfill")]
 
 
 def _ready(kept: Kept) -> Ready | None:

@@ -266,7 +266,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schedule/ahead": _SCHEDULE,
     "schedule/all": _SCHEDULE,
     "schedule/coming": _SCHEDULE,
-    "schedule/due": _SCHEDULE,
+    "schedule/due": ("schedule", *_SCHEDULE[14:]),
     "schedule/insert": ("id",),
     "schedule/of_app": _SCHEDULE,
     "schedule/of_ids": _SCHEDULE,

@@ -1,11 +1,13 @@
 """Debt: early commits of which the disk has not got all yet, where the writer has promised to see to it himself.
 
 A worker stores what its jobs submit and claims it in the same breath: the wait for the disk behind the claim is one for
-both. Until the debt is settled nobody may be told that anything is stored.
+both. A scheduler that has thousands of ticks to fire goes on with the next while the disk writes. Until the debt is
+settled nobody may be told that anything is stored.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,23 +15,28 @@ from mainspring.errors import OutcomeUnknown
 
 
 class Debt:
-    """``open``: something is owed; ``taken_on``: early commits leave the wait for the disk to ``settle``."""
+    """``open``: something is owed. One for all threads of a process; each takes on only its own."""
 
     def __init__(self, path: str, wait_for_disk: Callable[[], None]) -> None:
         self._path = path
         self._wait_for_disk = wait_for_disk
         self._spoiled = False
         self.open = False
-        self.taken_on = False
+        self._local = threading.local()
+
+    @property
+    def taken_on(self) -> bool:
+        """Whether early commits of this thread leave the wait for the disk to ``settle``."""
+        return getattr(self._local, "taken_on", False)
 
     @contextmanager
     def put_off(self) -> Iterator[None]:
         """Inside, early commits are answered at once; whoever does so calls ``settle`` before he tells anybody."""
-        self.taken_on = True
+        self._local.taken_on = True
         try:
             yield
         finally:
-            self.taken_on = False
+            self._local.taken_on = False
 
     def paid(self) -> None:
         """A later commit has waited for the disk, which has all before it as well."""

@@ -17,7 +17,7 @@ from mainspring.store.postgres_drivers import Driver
 from mainspring.store.postgres_place import Place
 from mainspring.store.postgres_session import array
 from mainspring.store.statements import statement
-from mainspring.store.transaction import Transaction, Wanted
+from mainspring.store.transaction import Told, Transaction, Wanted
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Guest:
             name, dict(zip(statement(name, "postgres").parameters, map(array, columns), strict=True))
         )
 
-    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
+    def changing(self, name: str, batch: Sequence[tuple[Any, ...]]) -> Told:
         """Not every driver says so, and nothing that a guest may do asks for it."""
         raise AssertionError(f"{name}: how many rows it changed is not known")
 

@@ -168,16 +168,22 @@ def array(values: Sequence[object]) -> str:
     if len(values) == 1:
         value = values[0]
         return f"{{{value}}}" if type(value) is int else f"{{{_element(value)}}}"
-    if set(map(type, values)) <= _NUMBERS:
+    kinds = set(map(type, values))
+    if kinds <= _NUMBERS:
         return "{" + msgspec.json.encode(values)[1:-1].decode() + "}"  # JSON writes numbers and null as it does
+    if kinds == _TEXTS and (text := "\0".join(values)).count("\0") < len(values):  # type: ignore[arg-type]
+        return '{"' + _escaped(text).replace("\0", '","') + '"}'  # all at once: a NUL is in none of them
     elements = {value: _element(value) for value in set(values)}
     return "{" + ",".join([elements[value] for value in values]) + "}"
 
 
 _NUMBERS = {int, type(None)}
+_TEXTS = {str}
 
 
 def _element(value: object) -> str:
-    if value is None:
-        return "NULL"
-    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return "NULL" if value is None else '"' + _escaped(str(value)) + '"'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

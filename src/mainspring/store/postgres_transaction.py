@@ -11,7 +11,7 @@ from mainspring.store.postgres_pipe import Asked, Pipe
 from mainspring.store.postgres_session import array
 from mainspring.store.postgres_time import ServerClock
 from mainspring.store.statements import numbered, statement
-from mainspring.store.transaction import Wanted
+from mainspring.store.transaction import Told, Wanted
 
 _LARGE = 1_000
 """Characters of values: with a batch the server begins at once, while we prepare the next one."""
@@ -96,13 +96,18 @@ class PostgresTransaction:
             self._pipe.part()
         return sent
 
-    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
-        """Run a statement that answers nothing once for all tuples; how many rows that changed."""
+    def changing(self, name: str, batch: Sequence[tuple[Any, ...]]) -> Told:
+        """Send a statement that answers nothing once for all tuples; to ask how many rows that changed waits for it."""
         if not batch:
-            return 0
+            return lambda: 0
         sent = self._ask_many(name, batch)
-        self._pipe.hear()
-        return int((sent.command or "0").rpartition(" ")[2])
+
+        def told() -> int:
+            if sent.command is None:
+                self._pipe.hear()
+            return int((sent.command or "0").rpartition(" ")[2])
+
+        return told
 
     def together(self, *wanted: Wanted) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order, for one wait; the rows of each."""

@@ -10,7 +10,7 @@ from mainspring.domain.ids import JobId
 from mainspring.domain.states import State
 from mainspring.domain.timetable import BackfillId, Origin, ScheduleId
 from mainspring.store import rows
-from mainspring.store.transaction import Transaction
+from mainspring.store.transaction import Told, Transaction
 
 
 class Kept(NamedTuple):
@@ -30,6 +30,25 @@ class Kept(NamedTuple):
     note: str | None
     withdrawn_at: Instant | None
     removed_at: Instant | None
+    version: int
+    at: Instant | None
+    nominal: Instant | None
+    last: Instant | None
+    last_fired: Instant | None
+    last_succeeded: Instant | None
+    fired: int
+    failures: int
+
+    @property
+    def next(self) -> Next:
+        """What is to come of it."""
+        return Next(self.id, *self[14:])
+
+
+class Next(NamedTuple):
+    """What is to come of a schedule, which changes with whatever is said or decided of it."""
+
+    schedule: ScheduleId
     version: int
     at: Instant | None
     nominal: Instant | None
@@ -95,14 +114,34 @@ class Filling(NamedTuple):
     ended: Instant | None
 
 
-def due(tx: Transaction, limit: int) -> list[Kept]:
-    """Schedules whose next tick is to be decided, the latest first."""
-    return [_kept(row) for row in tx.rows("schedule/due", limit=limit)]
+class Pending(NamedTuple):
+    """What a scheduler looks for.
+
+    ``due``: schedules whose next tick is to be decided, the latest first; ``waiting``: those of which ticks wait for a
+    job to end; ``fillings``: backfills that are not done; ``soonest``: when the next tick is to be decided.
+    """
+
+    due: list[Next]
+    waiting: list[Kept]
+    fillings: list[Filling]
+    soonest: Instant | None
 
 
-def waiting(tx: Transaction, limit: int) -> list[Kept]:
-    """Schedules of which ticks wait for a job to end."""
-    return [_kept(row) for row in tx.rows("schedule/waiting", limit=limit)]
+def pending(tx: Transaction, limit: int) -> Pending:
+    """All that is to be decided, of each kind at most so many."""
+    some = {"limit": limit}
+    due, waiting, fillings, first = tx.together(
+        ("schedule/due", dict(some)),
+        ("schedule/waiting", dict(some)),
+        ("backfill/open", dict(some)),
+        ("schedule/soonest", {}),
+    )
+    return Pending(
+        [Next(*row) for row in due],
+        [_kept(row) for row in waiting],
+        [_filling(row) for row in fillings],
+        first[0][0],
+    )
 
 
 def coming(tx: Transaction, place: tuple[Instant, ScheduleId], until: Instant, limit: int) -> list[Kept]:
@@ -199,9 +238,9 @@ def made_now(tx: Transaction, schedule: ScheduleId) -> None:
     tx.rows("schedule/made_now", schedule=schedule)
 
 
-def advance(tx: Transaction, batch: Sequence[Advance]) -> int:
+def advance(tx: Transaction, batch: Sequence[Advance]) -> Told:
     """Go on to the next ticks; how many schedules there are of which nothing else is said since that version."""
-    return tx.changed("schedule/advance", batch)
+    return tx.changing("schedule/advance", batch)
 
 
 def pause(tx: Transaction, schedule: ScheduleId, *, by: str, note: str) -> None:
@@ -259,11 +298,6 @@ def begin_backfill(  # noqa: PLR0913 - a row
         actor=actor,
     )[0][0]
     return found
-
-
-def open_backfills(tx: Transaction, limit: int) -> list[Filling]:
-    """Those that are not done."""
-    return [_filling(row) for row in tx.rows("backfill/open", limit=limit)]
 
 
 def backfills(tx: Transaction, schedule: ScheduleId, limit: int = 100) -> list[Filling]:

@@ -31,7 +31,7 @@ from mainspring.store.sqlite_place import check_engine, check_place, make_durabl
 from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0414 - benchmarks ask it here
 from mainspring.store.sqlite_writer import Item, Writer, nested
 from mainspring.store.statements import statement
-from mainspring.store.transaction import Sent, Wanted
+from mainspring.store.transaction import Sent, Told, Wanted
 
 T = TypeVar("T")
 Work = Callable[["SqliteTransaction"], T]
@@ -82,14 +82,15 @@ class SqliteTransaction:
         """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
         return list(self._connection.executemany(statement(name, "sqlite").text, batch))
 
-    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
+    def changing(self, name: str, batch: Sequence[tuple[Any, ...]]) -> Told:
         """Run a statement that answers nothing for each tuple; how many rows that changed.
 
         To have each of them tell costs a temporary table, as much as the change itself.
         """
         before = self._connection.total_changes()
         self._connection.executemany(statement(name, "sqlite").text, batch)
-        return self._connection.total_changes() - before
+        count = self._connection.total_changes() - before
+        return lambda: count
 
     def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:
         """Run statements that don't need each other's answers, in this order; the rows of each."""
@@ -168,7 +169,8 @@ class SqliteEngine:
         Raises what ``work`` raised, with nothing changed; StoreBusy when the lock or the disk was not available.
         """
         self._check_usable()
-        item = Item(work, before_commit, early=early and self._durable and not self.memory)
+        early = early and self._durable and not self.memory
+        item = Item(work, before_commit, early=early, put_off=self.debt.taken_on)
         value: T
         if self._writer is not None:
             value = self._writer.run(item)
@@ -254,7 +256,7 @@ class SqliteEngine:
 
     def _answer(self, items: list[Item], outcomes: list[tuple[bool, Any]], *, early: bool) -> None:
         """Resolve the futures; of early items, once the disk has them."""
-        if early and self.debt.taken_on:
+        if early and all(item.put_off for item in items):
             self.debt.open = True
         elif early and any(fine for fine, _ in outcomes):
             try:

@@ -23,14 +23,20 @@ def nested() -> StoreError:
 
 
 class Item:
-    """One piece of work that waits for a commit. ``early``: others may see it before it is durable."""
+    """One piece of work that waits for a commit.
 
-    __slots__ = ("before_commit", "early", "future", "work")
+    ``early``: others may see it before it is durable; ``put_off``: whoever asked for it waits for the disk later.
+    """
 
-    def __init__(self, work: Callable[[Any], Any], before_commit: Callable[[], None] | None, *, early: bool) -> None:
+    __slots__ = ("before_commit", "early", "future", "put_off", "work")
+
+    def __init__(
+        self, work: Callable[[Any], Any], before_commit: Callable[[], None] | None, *, early: bool, put_off: bool
+    ) -> None:
         self.work = work
         self.before_commit = before_commit
         self.early = early
+        self.put_off = put_off
         self.future: Future[Any] = Future()
 
 

@@ -10,7 +10,7 @@ from mainspring.clock import Instant
 from mainspring.domain.ids import LARGEST, JobId, RunId
 from mainspring.domain.timetable import Outcome, ScheduleId, Tick
 from mainspring.store import rows
-from mainspring.store.transaction import Transaction
+from mainspring.store.transaction import Told, Transaction
 
 Key = tuple[ScheduleId, Instant, str]
 """Schedule, instant before jitter, origin."""
@@ -42,7 +42,7 @@ class Record(NamedTuple):
     @property
     def key(self) -> Key:
         """What it is unique by."""
-        return self.schedule, self.nominal, self.origin
+        return self[:3]
 
     def shown(self) -> Tick:
         """As questions answer it; how its job or run has ended is not told."""
@@ -53,9 +53,9 @@ _KEY = itemgetter(0, 1, 2)
 """One order for all, so that none waits for another in a ring."""
 
 
-def insert(tx: Transaction, batch: Sequence[Record]) -> int:
+def insert(tx: Transaction, batch: Sequence[Record]) -> Told:
     """Record ticks; how many of them nobody had recorded before."""
-    return tx.changed("tick/insert", sorted(batch, key=_KEY))
+    return tx.changing("tick/insert", sorted(batch, key=_KEY))
 
 
 def insert_new(tx: Transaction, batch: Sequence[Record]) -> set[Key]:
@@ -63,13 +63,13 @@ def insert_new(tx: Transaction, batch: Sequence[Record]) -> set[Key]:
     return {(row[0], row[1], row[2]) for row in tx.many("tick/insert_new", sorted(batch, key=_KEY))}
 
 
-def settle(tx: Transaction, batch: Sequence[Record]) -> int:
+def settle(tx: Transaction, batch: Sequence[Record]) -> Told:
     """Record what became of ticks that waited; how many of them still did."""
     values = [
         (one.outcome, one.why, one.job, one.run, one.decided, one.decided_by, one.schedule, one.nominal, one.origin)
         for one in sorted(batch, key=_KEY)
     ]
-    return tx.changed("tick/settle", values)
+    return tx.changing("tick/settle", values)
 
 
 def waiting(tx: Transaction, schedules: Sequence[ScheduleId]) -> list[Record]:

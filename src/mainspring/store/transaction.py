@@ -15,6 +15,9 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
+Told = Callable[[], int]
+"""How many rows a statement has changed; to ask waits for it."""
+
 Wanted = tuple[str, dict[str, Any] | Sequence[tuple[Any, ...]]]
 """A statement by name, with its values: once, or for a batch."""
 
@@ -49,8 +52,11 @@ class Transaction(Protocol):
         """Run a statement for each tuple (values in the order of its parameters' first appearance); all rows."""
         ...
 
-    def changed(self, name: str, batch: Sequence[tuple[Any, ...]]) -> int:
-        """Run a statement that answers nothing for each tuple; how many rows that changed."""
+    def changing(self, name: str, batch: Sequence[tuple[Any, ...]]) -> Told:
+        """Run a statement that answers nothing for each tuple; what comes back tells how many rows that changed.
+
+        At best it is asked when nothing else is to be run: elsewhere statements may be under way until then.
+        """
         ...
 
     def together(self, *asked: Wanted) -> list[list[tuple[Any, ...]]]:

@@ -1,8 +1,3 @@
--- Schedules whose next tick is to be decided, the latest first.
-select schedule.id, schedule.name, schedule.origin, schedule.app, schedule.generation, schedule.declaration, schedule.override,
-  schedule.created, schedule.changed, schedule.paused_at, schedule.paused_by, schedule.note, schedule.withdrawn_at,
-  schedule.removed_at, next_tick.version, next_tick.at, next_tick.nominal, next_tick.last, next_tick.last_fired,
-  next_tick.last_succeeded, next_tick.fired, next_tick.failures
-from schedule join next_tick on next_tick.schedule = schedule.id
-where next_tick.at <= :now
-order by next_tick.at, next_tick.schedule limit :limit
+-- What is to come of schedules whose next tick is to be decided, the latest first.
+select schedule, version, at, nominal, last, last_fired, last_succeeded, fired, failures
+from next_tick where at <= :now order by at, schedule limit :limit

@@ -1,3 +1,3 @@
 -- The jobs of ticks.
 insert into flight (job, schedule, nominal, origin)
-select * from unnest(:job::bigint[], :schedule::bigint[], :nominal::bigint[], :origin::text[])
+select unnest(:job::bigint[]), unnest(:schedule::bigint[]), unnest(:nominal::bigint[]), unnest(:origin::text[])

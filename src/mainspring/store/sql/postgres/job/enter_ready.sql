@@ -1,5 +1,5 @@
 -- enters: ready
 -- causes: submit, promote, lose, requeue, release
 insert into ready (job, lane, priority, due, attempt, since)
-select * from unnest(:job::bigint[], :lane::bigint[], :priority::bigint[], :due::bigint[], :attempt::bigint[],
-  :since::bigint[])
+select unnest(:job::bigint[]), unnest(:lane::bigint[]), unnest(:priority::bigint[]), unnest(:due::bigint[]),
+  unnest(:attempt::bigint[]), unnest(:since::bigint[])

@@ -24,7 +24,7 @@ SESSIONS = 10
 _NOBODY = 65534
 _SETTINGS = """
 [databases]
-* = host=127.0.0.1 port={port} user=mainspring
+* = host={host} port={port} user=mainspring
 
 [pgbouncer]
 listen_addr = 127.0.0.1
@@ -73,7 +73,7 @@ def started(server: postgres.Server) -> Iterator[Pooler]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    values = {"port": server.port, "listen": port, "sessions": SESSIONS, "folder": folder}
+    values = {"host": server.folder, "port": server.port, "listen": port, "sessions": SESSIONS, "folder": folder}
     settings = folder / "pgbouncer.ini"
     settings.write_text(_SETTINGS.format(**values))
     with subprocess.Popen(

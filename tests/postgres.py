@@ -222,9 +222,8 @@ _CLEAN = """
 do $$
 declare one record;
 begin
-  -- an idle session over TCP is the pooler's, who would hand a dead one to the next test
   perform pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and (client_addr is null or state <> 'idle');
+    where datname = current_database() and pid <> pg_backend_pid();
   drop function if exists mainspring.refuse_relocated cascade;
   drop table if exists mainspring.relocation;
   set local session_replication_role = replica; -- no trigger has a say in this
@@ -245,6 +244,9 @@ end
 $$
 """
 
+_CLEAN_BEHIND_POOLER = _CLEAN.replace("pg_backend_pid();", "pg_backend_pid() and state <> 'idle';")
+"""The pooler keeps its idle sessions: it would hand dead ones to the next test."""
+
 
 def unique() -> str:
     """A word that no other name ends with."""
@@ -255,31 +257,32 @@ class Databases:
     """Databases that are used again, emptied, as to make one takes half a second.
 
     Each is emptied over a connection that is kept, and knows the tables already: a new one would take longer to learn
-    of them than to empty them.
+    of them than to empty them. Those behind the pooler (``pooled``) are used by nobody else, as it stays connected.
     """
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._spare: dict[tuple[tuple[str, str], ...], list[str]] = {}
+        self._spare: dict[tuple[bool, tuple[tuple[str, str], ...]], list[str]] = {}
         self._hands: dict[str, psycopg.Connection[Any]] = {}
 
-    def take(self, settings: Mapping[str, str] = {}) -> str:
+    def take(self, settings: Mapping[str, str] = {}, *, pooled: bool = False) -> str:
         """The name of an empty store that nobody else uses."""
-        spare = self._spare.setdefault(tuple(settings.items()), [])
+        spare = self._spare.setdefault((pooled, tuple(settings.items())), [])
         if spare:
             return spare.pop()
         name = f"t{unique()}"
         new_database(self.server, name, settings)
         return name
 
-    def give_back(self, name: str, settings: Mapping[str, str] = {}) -> None:
+    def give_back(self, name: str, settings: Mapping[str, str] = {}, *, pooled: bool = False) -> None:
         """It is no longer used; what is in it goes."""
+        clean = _CLEAN_BEHIND_POOLER if pooled else _CLEAN
         try:
-            self._hand(name).execute(_CLEAN)
+            self._hand(name).execute(clean)
         except psycopg.OperationalError:  # the test has ended all sessions
             self.let_go(name)
-            self._hand(name).execute(_CLEAN)
-        self._spare[tuple(settings.items())].append(name)
+            self._hand(name).execute(clean)
+        self._spare[pooled, tuple(settings.items())].append(name)
 
     def drop(self, name: str) -> None:
         """It is no longer what others expect, and goes as a whole."""

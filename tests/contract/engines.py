@@ -235,13 +235,14 @@ class PostgresBench(Bench):
     dialect = "postgres"
     lasting = True
     settings: ClassVar[dict[str, str]] = {}
+    pooled: ClassVar[bool] = False
 
     def __init__(self, place: Path, databases: postgres.Databases | None = None) -> None:
         super().__init__(place)
         assert databases is not None, "this bench needs the fixture postgres_databases"
         self._databases = databases
         self.server = databases.server
-        self.database = databases.take(self.settings)
+        self.database = databases.take(self.settings, pooled=self.pooled)
         self.url = self.server.url(self.database)
         self._reshaped = False
 
@@ -298,7 +299,7 @@ class PostgresBench(Bench):
         if self._reshaped:  # emptied, it would still not be what others expect
             self._databases.drop(self.database)
         else:
-            self._databases.give_back(self.database, self.settings)
+            self._databases.give_back(self.database, self.settings, pooled=self.pooled)
 
 
 class RepeatablePostgresBench(PostgresBench):
@@ -312,6 +313,7 @@ class PooledPostgresBench(PostgresBench):
     """The same through a pooler that gives each transaction another session."""
 
     name = "postgres-pooled"
+    pooled = True
 
     def __init__(
         self, place: Path, databases: postgres.Databases | None = None, behind: pooler.Pooler | None = None

@@ -11,9 +11,18 @@ import pytest
 from mainspring.store import Store
 from mainspring.store.postgres import PostgresEngine
 from tests import pooler as poolers
+from tests import postgres
 from tests.contract.lost import note
 
 pytestmark = pytest.mark.skipif(poolers.binary() is None, reason="pgbouncer is not installed; told at the end")
+
+
+@pytest.fixture
+def postgres_url(postgres_databases: postgres.Databases) -> Iterator[str]:
+    """Of a database that nobody gets behind us: the pooler stays connected, and may hand on a session that is dead."""
+    name = postgres_databases.take(pooled=True)
+    yield postgres_databases.server.url(name)
+    postgres_databases.drop(name)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def test_a_failing_seed_tells_its_story(monkeypatch: pytest.MonkeyPatch):
     steps = [line for line in story[header + 1 :] if line]
     assert len(steps) >= 20
     assert all(line[:5].strip().isdigit() for line in steps), "fixed columns"
-    assert all(line[17:19] == "  " for line in steps)
+    assert all(line[20:22] == "  " for line in steps)
 
 
 def test_the_fewest_faults_still_fail_and_none_of_them_can_be_left_out(monkeypatch: pytest.MonkeyPatch):

@@ -82,10 +82,10 @@ def explain(seed: int, rule: str, *, commit: str, kind: type[World] = World) -> 
         f"the fewest faults that still fail ({len(faults)} of {len(kind(seed).faults)}):",
         *(f"  {fault}" for fault in faults),
         "",
-        f"{'step':>5} {'seconds':>11}  {'actor':8} what",
+        f"{'step':>5} {'seconds':>14}  {'actor':8} what",
     ]
     first = end.lines[0].at if end.lines else Duration(0)
-    body = [f"{line.step:5} {(line.at - first) / 1e6:11.4f}  {line.actor:8} {line.what}".rstrip() for line in end.lines]
+    body = [f"{line.step:5} {(line.at - first) / 1e6:14.4f}  {line.actor:8} {line.what}".rstrip() for line in end.lines]
     return "\n".join([*head, *body])
 
 

@@ -226,6 +226,12 @@ begin
     where datname = current_database() and pid <> pg_backend_pid();
   drop function if exists mainspring.refuse_relocated cascade;
   drop table if exists mainspring.relocation;
+  for one in
+    select nspname from pg_namespace
+    where nspname !~ '^pg_' and nspname not in ('mainspring', 'public', 'information_schema')
+  loop
+    execute format('drop schema %I cascade', one.nspname);
+  end loop;
   set local session_replication_role = replica; -- no trigger has a say in this
   -- to truncate costs as much for a few rows as for millions; what was emptied by hand keeps a few pages
   for one in

@@ -101,7 +101,10 @@ class OlderPostgres(Older):
     def fill(self, source: Store) -> None:
         super().fill(source)
         # The older version has given those numbers.
-        self.ask("select setval(format('%I', sequencename)::regclass, 1000) from pg_sequences")
+        self.ask(
+            "select setval(format('%I', sequencename)::regclass, 1000) from pg_sequences "
+            "where schemaname = current_schema()"
+        )
 
 
 def older(bench: Bench) -> Older:

@@ -10,7 +10,7 @@ import pytest
 
 from mainspring.clock import HOUR, MINUTE
 from mainspring.domain.attempt import Ending
-from mainspring.domain.ids import JobId
+from mainspring.domain.ids import JobId, WorkerId
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import Cause, Outcome, State
 from mainspring.domain.task import Lodging
@@ -38,14 +38,34 @@ class StepByStep:
         return getattr(self._tx, name)
 
 
+class Noted(StepByStep):
+    """A transaction as it is, whose statements are noted."""
+
+    at_once = True
+
+    def __init__(self, tx: Transaction, asked: list[str]) -> None:
+        super().__init__(tx)
+        self._asked = asked
+
+    def rows(self, name: str, **values: Any) -> Any:
+        self._asked.append(name)
+        return self._tx.rows(name, **values)
+
+    def together(self, *asked: Any) -> Any:
+        self._asked += [name for name, _ in asked]
+        return self._tx.together(*asked)
+
+
 class Hand:
     """A worker's claims and ends in a single lane. ``how``: what it sees of a transaction."""
 
-    def __init__(self, story: Story, how: Callable[[Transaction], Any], slots: int = 100) -> None:
+    def __init__(
+        self, story: Story, how: Callable[[Transaction], Any], slots: int = 100, worker: WorkerId | None = None
+    ) -> None:
         self.story = story
         self._how = how
         self._slots = slots
-        self._claimer = Claimer(story.worker, LEASE, ACTOR, story.clock)
+        self._claimer = Claimer(worker or story.worker, LEASE, ACTOR, story.clock)
 
     def claim(self, known: lanes.Map | None = None, avoid: tuple[JobId, ...] = ()) -> Claims:
         room = Room(Limits(self._slots, 1), {}, [RunnerView(1, Lodging.SHARED, frozenset())])
@@ -153,3 +173,22 @@ def test_nothing_is_claimed_under_rules_that_were_changed_meanwhile(story: Story
     queues.change(story.store, "shop", QueueChange(paused=True), actor="ann")
     assert Hand(story, plainly).claim(old).stale
     assert story.state(job) is State.QUEUED
+
+
+def test_two_workers_take_at_once_while_there_is_plenty_for_both_and_share_what_is_left(story: Story) -> None:
+    asked: list[str] = []
+    hands = [Hand(story, lambda tx: Noted(tx, asked), 4, worker) for worker in (story.worker, story.hello("second"))]
+    waiting = [story.submit() for _ in range(20)]
+    known = story.store.read(lanes.read_map)
+    shared = known._replace(lanes=[lane._replace(workers=len(hands)) for lane in known.lanes])
+    taken, sizes, ways = [], [], []
+    for hand in [*hands, *hands, *hands, *hands]:
+        asked.clear()
+        jobs = [one.grant.left.job for one in hand.claim(shared).jobs]
+        taken += jobs
+        sizes.append(len(jobs))
+        ways.append("look" if "job/reserve" in asked else "whole")
+    assert sorted(taken) == waiting, "each once"
+    # The first look of each tells that there is plenty; then they take what fits, until there is not enough for one.
+    assert ways == ["look", "look", "whole", "whole", "whole", "look", "look", "look"]
+    assert sizes == [4, 4, 4, 4, 4, 0, 0, 0]

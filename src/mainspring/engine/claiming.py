@@ -172,11 +172,13 @@ class Claimer:
     def _claim_at_once(self, tx: Transaction, known_lanes: Map, room: Room, avoid: Collection[JobId]) -> Claims | None:
         """Take what comes first without a look, where all that a look could find would be ours; None where it is not.
 
-        That is so in a single lane without a limit, whose jobs cost a slot each, and which no other worker takes from.
-        Where nothing is taken a look tells why.
+        That is so in a single lane without a limit, whose jobs cost a slot each, and from which no other worker takes,
+        or where there is plenty for all. Where nothing is taken a look tells why.
         """
         lane = known_lanes.lanes[0] if len(known_lanes.lanes) == 1 else None
-        if lane is None or lane.limit is not None or lane.workers > 1 or (lane.lodging, lane.slots) != _PLAIN:
+        if lane is None or lane.limit is not None or (lane.lodging, lane.slots) != _PLAIN:
+            return None
+        if lane.workers > 1 and not self.share.plenty:
             return None
         most = room.of(lane.lodging)
         self.low.begin()
@@ -186,7 +188,7 @@ class Claimer:
         if not taken:
             return None
         self.low.marks[lane.id] = taken[-1].head
-        self.share.begin([], most)
+        self.share.begin([lane] * len(taken), most)
         grants: list[tuple[Grant, Load, Lane]] = []
         for left, _, claim, load in taken:
             if claim is None:

@@ -22,7 +22,8 @@ class Share:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._plenty = False
+        self.plenty = False
+        """More waits than all workers have room for, so that whatever a look could find is ours."""
         self._until: Duration | None = None
         self._quota: Counter[int] = Counter()
         self._left = False
@@ -33,7 +34,7 @@ class Share:
 
     def look(self, lane: Lane, fits: int) -> int:
         """How many jobs of a lane to look at, where so many fit: enough to see whether there is plenty for all."""
-        return fits if self._plenty else fits * lane.workers
+        return fits if self.plenty else fits * lane.workers
 
     def begin(self, found: Sequence[Lane], free: int) -> None:
         """A claim begins: for each job that was found its lane, and how many slots are free here."""
@@ -42,10 +43,10 @@ class Share:
         self._until, self._left = None, False
         self._quota.clear()
         if len(found) >= free * workers:
-            self._plenty = workers > 1
+            self.plenty = workers > 1
         elif len(found) < free:
-            self._plenty = False
-        if workers > 1 and not self._plenty and not second:
+            self.plenty = False
+        if workers > 1 and not self.plenty and not second:
             counted = Counter(lane.workers for lane in found)
             self._quota.update({among: -(-count // among) for among, count in counted.items()})
 

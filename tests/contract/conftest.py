@@ -1,7 +1,9 @@
 """Every test of the contract runs on every engine: ask for ``bench`` (the engine) or ``story`` (a store with life).
 
-But for one: a SQLite file that is written on the caller's thread is what a coordinator has; what no coordinator does is
-not tried on it. What differs there is how a transaction comes about; its statements are those of the other two.
+But for two. A SQLite file that is written on the caller's thread is what a coordinator has; what no coordinator does is
+not tried on it. What differs there is how a transaction comes about; its statements are those of the other two. And
+REPEATABLE READ is tried behind the pooler, as neither cares for the other; what is about turns, where transactions
+meet, is tried without it too.
 """
 
 from __future__ import annotations
@@ -13,7 +15,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mainspring.store import Store
-from tests.contract.engines import ENGINES, Bench, InlineSqliteBench, PooledPostgresBench, PostgresBench
+from tests.contract.engines import (
+    ENGINES,
+    Bench,
+    InlineSqliteBench,
+    PooledPostgresBench,
+    PostgresBench,
+    RepeatablePostgresBench,
+)
 from tests.contract.stories import Story
 
 settings.register_profile(
@@ -24,16 +33,20 @@ settings.load_profile("contract")
 OF_A_TURN = {"transactions", "claims", "ends", "moves", "waiting", "workers", "costs", "runs", "nesting", "idempotency"}
 """The files about what a worker's turn writes, or about writing itself: ``test_<these>.py``."""
 
+ONLY_OF_A_TURN = {InlineSqliteBench.name} | (
+    {RepeatablePostgresBench.name} if PooledPostgresBench.name in ENGINES else set()
+)
+"""The engines that no other file needs."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what no coordinator does, where a coordinator's engine is asked for."""
+    """Leave out what is not of a turn, on engines that are for that."""
     items[:] = [item for item in items if not _is_idle(item)]
 
 
 def _is_idle(item: pytest.Item) -> bool:
     params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    inline = params.get("bench") == InlineSqliteBench.name
-    return inline and item.path.stem.removeprefix("test_") not in OF_A_TURN
+    return params.get("bench") in ONLY_OF_A_TURN and item.path.stem.removeprefix("test_") not in OF_A_TURN
 
 
 @pytest.fixture(params=ENGINES)

@@ -309,8 +309,8 @@ class RepeatablePostgresBench(PostgresBench):
     settings: ClassVar[dict[str, str]] = {"default_transaction_isolation": "repeatable read"}
 
 
-class PooledPostgresBench(PostgresBench):
-    """The same through a pooler that gives each transaction another session."""
+class PooledPostgresBench(RepeatablePostgresBench):
+    """That again, through a pooler that gives each transaction another session: see conftest.py."""
 
     name = "postgres-pooled"
     pooled = True

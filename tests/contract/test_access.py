@@ -59,10 +59,10 @@ def test_the_last_use_is_written_at_most_once_a_minute(story: Story) -> None:
     assert uses[1] != uses[2]
 
 
-@pytest.mark.parametrize("name", ["", "two words", "a/b", "x" * 201])
-def test_a_token_has_a_plain_name(story: Story, name: str) -> None:
-    with pytest.raises(InvalidOption):
-        made(story, name)
+def test_a_token_has_a_plain_name(story: Story) -> None:
+    for name in ("", "two words", "a/b", "x" * 201):
+        with pytest.raises(InvalidOption):
+            made(story, name)
 
 
 @pytest.mark.parametrize("lasts", [Duration(0), Duration(3_651 * DAY)])

@@ -74,11 +74,11 @@ def test_a_pause_tells_since_when_by_whom_and_why(story: Story) -> None:
     assert change(story, "mail", limit=None, note=None) == Queue("mail")
 
 
-@pytest.mark.parametrize("limit", [0, -1, 1_000_001])
-def test_a_limit_that_can_not_be_is_refused(story: Story, limit: int) -> None:
-    with pytest.raises(InvalidOption, match="limit"):
-        change(story, "mail", limit=limit)
-    assert queues.one(story.store, "mail") == Queue("mail")
+def test_a_limit_that_can_not_be_is_refused(story: Story) -> None:
+    for limit in (0, -1, 1_000_001):
+        with pytest.raises(InvalidOption, match="limit"):
+            change(story, "mail", limit=limit)
+        assert queues.one(story.store, "mail") == Queue("mail")
 
 
 def test_a_note_that_can_not_be_stored_is_refused(story: Story) -> None:

@@ -298,26 +298,24 @@ def test_a_removed_name_keeps_its_last_tick_and_may_be_used_again(story: Story) 
     assert again.next_tick > tick.nominal
 
 
-@pytest.mark.parametrize(
-    ("values", "error", "word"),
-    [
-        ({"task": "nobody"}, UnknownTask, "nobody"),
-        ({"task": None}, InvalidOption, "task"),
-        ({"recurrence": {"cron": "61 * * * *"}}, InvalidSchedule, "61"),
-        ({"recurrence": {"every": "1ms"}}, InvalidSchedule, "every"),
-        ({"cap": 0}, InvalidOption, "cap"),
-        ({"limit": 0}, InvalidOption, "limit"),
-        ({"pause_after": 0}, InvalidOption, "pause_after"),
-        ({"window": "soon"}, MainspringError, "soon"),
-        ({"priority": 5000}, InvalidOption, "priority"),
-    ],
-)
-def test_what_can_not_be_is_refused_and_nothing_is_kept(
-    story: Story, values: dict[str, Any], error: type[MainspringError], word: str
-) -> None:
-    with pytest.raises(error, match=word):
-        put(story, **values)
-    assert schedules.listed(story.store) == []
+REFUSED: list[tuple[dict[str, Any], type[MainspringError], str]] = [
+    ({"task": "nobody"}, UnknownTask, "nobody"),
+    ({"task": None}, InvalidOption, "task"),
+    ({"recurrence": {"cron": "61 * * * *"}}, InvalidSchedule, "61"),
+    ({"recurrence": {"every": "1ms"}}, InvalidSchedule, "every"),
+    ({"cap": 0}, InvalidOption, "cap"),
+    ({"limit": 0}, InvalidOption, "limit"),
+    ({"pause_after": 0}, InvalidOption, "pause_after"),
+    ({"window": "soon"}, MainspringError, "soon"),
+    ({"priority": 5000}, InvalidOption, "priority"),
+]
+
+
+def test_what_can_not_be_is_refused_and_nothing_is_kept(story: Story) -> None:
+    for values, error, word in REFUSED:
+        with pytest.raises(error, match=word):
+            put(story, **values)
+        assert schedules.listed(story.store) == []
 
 
 def test_ticks_are_listed_newest_first_by_pages(story: Story) -> None:

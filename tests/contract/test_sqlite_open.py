@@ -337,7 +337,7 @@ def spoiled(path: Path, content: bytes, at: int, change: bytes) -> str:
 def test_a_damaged_page_is_told_as_damage_when_it_is_met(filled: Path) -> None:
     """The head of a page is structure, so that damage to it shows; pages of indices that nobody reads stay unseen."""
     content, size = filled.read_bytes(), 4096
-    pages = range(1, len(content) // size)
+    pages = range(1, len(content) // size, 2)
     seen = [spoiled(filled, content, page * size, random.Random(page).randbytes(64)) for page in pages]
     assert set(seen) <= {"fine", "store_corrupt", "store_error", "unknown_job"}
     assert seen.count("store_corrupt") > len(pages) // 4

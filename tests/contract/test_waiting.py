@@ -120,14 +120,14 @@ def test_a_failure_leaves_the_children_alone(story: Story) -> None:
     assert (story.state(job), story.state(child)) == (State.DEAD, State.QUEUED)
 
 
-@pytest.mark.parametrize("state", sorted(FINAL))
-def test_an_ended_job_can_not_be_cancelled_and_the_refusal_names_its_state(story: Story, state: State) -> None:
-    job = story.bring(state)
-    before = story.dump()
-    with pytest.raises(IllegalState) as refusal:
-        story.cancel(job)
-    assert refusal.value.state == state.value
-    assert story.dump() == before
+def test_an_ended_job_can_not_be_cancelled_and_the_refusal_names_its_state(story: Story) -> None:
+    for state in sorted(FINAL):
+        job = story.bring(state)
+        before = story.dump()
+        with pytest.raises(IllegalState) as refusal:
+            story.cancel(job)
+        assert refusal.value.state == state.value
+        assert story.dump() == before
 
 
 def test_a_job_that_was_never_given_is_unknown_however_large_its_number(story: Story) -> None:
@@ -180,14 +180,14 @@ def test_an_ended_job_is_retried_as_a_new_one_that_points_to_it(story: Story, st
     assert story.moves(new.id) == [("submit", "new", "queued")]
 
 
-@pytest.mark.parametrize("state", [State.SCHEDULED, State.QUEUED, State.RUNNING, State.RETRYING])
-def test_a_live_job_can_not_be_retried_by_hand(story: Story, state: State) -> None:
-    job = story.bring(state)
-    before = story.dump()
-    with pytest.raises(IllegalState) as refusal:
-        story.retry(job)
-    assert (refusal.value.state, refusal.value.http_status) == (state.value, 409)
-    assert story.dump() == before
+def test_a_live_job_can_not_be_retried_by_hand(story: Story) -> None:
+    for state in (State.SCHEDULED, State.QUEUED, State.RUNNING, State.RETRYING):
+        job = story.bring(state)
+        before = story.dump()
+        with pytest.raises(IllegalState) as refusal:
+            story.retry(job)
+        assert (refusal.value.state, refusal.value.http_status) == (state.value, 409)
+        assert story.dump() == before
 
 
 def test_one_replay_at_a_time(story: Story) -> None:

@@ -18,6 +18,15 @@ def heeded_hangup() -> Iterator[None]:
     signal.signal(signal.SIGHUP, before)
 
 
+@pytest.fixture(scope="module")
+def working() -> Iterator[World]:
+    """A world with a worker, on SQLite, for tests that have it run jobs of their own and leave nothing behind."""
+    with World() as one:
+        one.worker()
+        yield one
+        one.judge()
+
+
 @pytest.fixture
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
     """A platform of its own; what must hold whatever happened is checked afterwards. See world/engines.py."""

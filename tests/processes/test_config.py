@@ -9,7 +9,6 @@ import httpx2
 
 from mainspring.domain.states import Outcome
 from tests.processes.world.driver import World
-from tests.processes.world.engines import both_engines
 
 
 def timed_out(world: World) -> bool:
@@ -19,7 +18,6 @@ def timed_out(world: World) -> bool:
     return world.outcomes(job) == [Outcome.TIMED_OUT]
 
 
-@both_engines
 def test_the_limit_of_a_queue_is_changed_while_its_jobs_run_and_all_workers_heed_it(world: World) -> None:
     file = world.folder / "mainspring.toml"
     up = world.up("--workers", "2", "--name", "w")

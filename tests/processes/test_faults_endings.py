@@ -36,28 +36,26 @@ def _argv(pid: int) -> list[str]:
 
 
 @pytest.mark.parametrize("how", ["cancel", "timeout"])
-def test_no_child_of_a_command_outlives_its_end(world: World, how: str) -> None:
-    world.worker()
+def test_no_child_of_a_command_outlives_its_end(working: World, how: str) -> None:
     options = {"timeout": "1s"} if how == "timeout" else {}
-    (job,) = world.submit_many("shell", [{"script": FAMILY + "wait"}], **options)
-    world.eventually(lambda: len(sleepers(world)) == 4)
-    asked_at = world.now()
+    (job,) = working.submit_many("shell", [{"script": FAMILY + "wait"}], **options)
+    working.eventually(lambda: len(sleepers(working)) == 4)
+    asked_at = working.now()
     if how == "cancel":
-        world.client.cancel(job)
-    world.until_ended([job])
-    world.eventually(lambda: not sleepers(world), within=1 + GRACE + 1 - (world.now() - asked_at))
+        working.client.cancel(job)
+    working.until_ended([job])
+    working.eventually(lambda: not sleepers(working), within=1 + GRACE + 1 - (working.now() - asked_at))
     expected = Outcome.CANCELLED if how == "cancel" else Outcome.TIMED_OUT
-    assert world.outcomes(job) == [expected]
+    assert working.outcomes(job) == [expected]
 
 
-def test_no_child_of_a_python_process_outlives_its_cancel(world: World) -> None:
-    world.worker()
-    job = world.submit("breed")
-    job_pid = world.started(job).pid
-    pids = [int(line) for line in world.eventually(lambda: _four(world.log_of(job)))]
-    world.client.cancel(job)
-    world.until_state(job, State.CANCELLED)
-    world.eventually(lambda: all(is_zombie(pid) for pid in [job_pid, *pids]), within=GRACE + 1)
+def test_no_child_of_a_python_process_outlives_its_cancel(working: World) -> None:
+    job = working.submit("breed")
+    job_pid = working.started(job).pid
+    pids = [int(line) for line in working.eventually(lambda: _four(working.log_of(job)))]
+    working.client.cancel(job)
+    working.until_state(job, State.CANCELLED)
+    working.eventually(lambda: all(is_zombie(pid) for pid in [job_pid, *pids]), within=GRACE + 1)
 
 
 def _four(text: str) -> list[str]:
@@ -131,34 +129,31 @@ def test_deaf_jobs_are_killed_when_their_time_is_over_and_hold_nobody_up(world: 
     assert set(world.until_ended(quick, within=5).values()) == {State.SUCCEEDED}
 
 
-def test_a_busy_loop_in_a_process_is_ended_by_a_signal(world: World) -> None:
-    world.worker()
-    job = world.submit("busy_process")
-    pid = world.started(job).pid
-    world.client.cancel(job)
-    world.until_state(job, State.CANCELLED, within=2 + GRACE)
+def test_a_busy_loop_in_a_process_is_ended_by_a_signal(working: World) -> None:
+    job = working.submit("busy_process")
+    pid = working.started(job).pid
+    working.client.cancel(job)
+    working.until_state(job, State.CANCELLED, within=2 + GRACE)
     assert is_zombie(pid)
 
 
-def test_a_thread_that_does_not_heed_is_shown_as_asked_to_stop_until_it_ends(world: World) -> None:
-    world.worker()
-    job = world.submit("busy_thread", seconds=1.5)
-    world.started(job)
-    answer = world.client.cancel(job)
+def test_a_thread_that_does_not_heed_is_shown_as_asked_to_stop_until_it_ends(working: World) -> None:
+    job = working.submit("busy_thread", seconds=1.5)
+    working.started(job)
+    answer = working.client.cancel(job)
     assert answer.state is State.RUNNING
     assert answer.cancel_requested
-    world.until_state(job, State.CANCELLED)
-    assert [line.kind for line in world.ledger(job)] == ["start", "end"]
+    working.until_state(job, State.CANCELLED)
+    assert [line.kind for line in working.ledger(job)] == ["start", "end"]
 
 
-def test_a_command_ends_with_its_main_process_whoever_holds_its_output(world: World) -> None:
-    world.worker()
-    began = world.now()
-    (job,) = world.submit_many("shell", [{"script": "echo before; sleep 1000 & echo after"}], timeout="20s")
-    ended = world.until_state(job, State.SUCCEEDED)
-    assert world.now() - began < 10 * slowness()
-    assert world.log_of(ended.id).split() == ["before", "after"]
-    world.eventually(lambda: not sleepers(world))
+def test_a_command_ends_with_its_main_process_whoever_holds_its_output(working: World) -> None:
+    began = working.now()
+    (job,) = working.submit_many("shell", [{"script": "echo before; sleep 1000 & echo after"}], timeout="20s")
+    ended = working.until_state(job, State.SUCCEEDED)
+    assert working.now() - began < 10 * slowness()
+    assert working.log_of(ended.id).split() == ["before", "after"]
+    working.eventually(lambda: not sleepers(working))
 
 
 def test_a_job_that_keeps_killing_its_process_ends_dead_after_its_attempts(world: World) -> None:
@@ -272,9 +267,8 @@ def test_rows_that_were_spoiled_by_hand_fail_by_themselves(world: World) -> None
     assert world.until_ended([jobs[2]])[jobs[2]] is State.DEAD, "a task that nobody knows fails; it blocks none"
 
 
-def test_children_of_a_job_are_submitted_with_it_as_parent_and_can_be_awaited(world: World) -> None:
-    world.worker(slots=4)
-    job = world.submit("parent", count=3)
-    children = world.until_state(job, State.SUCCEEDED).result
-    assert [world.job(child).parent for child in children] == [job] * 3
+def test_children_of_a_job_are_submitted_with_it_as_parent_and_can_be_awaited(working: World) -> None:
+    job = working.submit("parent", count=3)
+    children = working.until_state(job, State.SUCCEEDED).result
+    assert [working.job(child).parent for child in children] == [job] * 3
     assert json.dumps(children)

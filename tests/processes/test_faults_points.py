@@ -5,26 +5,24 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-import pytest
-
 from mainspring.domain.states import Outcome, State
 from mainspring.faults import FaultPoint
 from tests.processes.world.driver import World, state_of
-from tests.processes.world.engines import both_engines
+from tests.processes.world.engines import both_engines, on_engines, on_postgres
 
 KILLED = -signal.SIGKILL
 FAST: dict[str, Any] = {"lease": "1s", "sweep": "300ms"}
 
-AT_WORK = [
-    FaultPoint.DISPATCH_BEFORE_COMMIT,
-    FaultPoint.DISPATCH_AFTER_COMMIT,
-    FaultPoint.START_BEFORE_SEND,
-    FaultPoint.RENEW_BEFORE_WRITE,
-]
+AT_WORK = {
+    FaultPoint.DISPATCH_BEFORE_COMMIT: "sqlite",
+    FaultPoint.DISPATCH_AFTER_COMMIT: "postgres",
+    FaultPoint.START_BEFORE_SEND: "sqlite",
+    FaultPoint.RENEW_BEFORE_WRITE: "postgres",
+}
+"""Where whole workers are killed; a process at each of them on each engine: tests/contract/test_kills.py."""
 
 
-@both_engines
-@pytest.mark.parametrize("point", AT_WORK)
+@on_engines("point", AT_WORK)
 def test_a_worker_killed_at_any_point_of_its_turn_loses_no_job_and_ends_none_twice(
     world: World, point: FaultPoint
 ) -> None:
@@ -36,11 +34,14 @@ def test_a_worker_killed_at_any_point_of_its_turn_loses_no_job_and_ends_none_twi
     assert set(world.until_ended(jobs).values()) == {State.SUCCEEDED}
 
 
-SWEEPING = [FaultPoint.SWEEP_AFTER_READ, FaultPoint.SWEEP_BEFORE_COMMIT, FaultPoint.SWEEP_AFTER_COMMIT]
+SWEEPING = {
+    FaultPoint.SWEEP_AFTER_READ: "postgres",
+    FaultPoint.SWEEP_BEFORE_COMMIT: "sqlite",
+    FaultPoint.SWEEP_AFTER_COMMIT: "postgres",
+}
 
 
-@both_engines
-@pytest.mark.parametrize("point", SWEEPING)
+@on_engines("point", SWEEPING)
 def test_a_sweep_that_is_killed_again_and_again_is_taken_over(world: World, point: FaultPoint) -> None:
     lost = world.worker("lost", **FAST)
     job = world.submit("nap", seconds=0.5)
@@ -75,7 +76,6 @@ def test_a_sweep_frozen_between_look_and_write_changes_nothing_late(world: World
     assert ended.attempt == world.job(job).attempt
 
 
-@both_engines
 def test_a_submit_is_all_or_nothing_wherever_its_process_dies(world: World) -> None:
     world.worker()
     words = ("submit", "nap", "seconds=0")
@@ -88,7 +88,7 @@ def test_a_submit_is_all_or_nothing_wherever_its_process_dies(world: World) -> N
     world.eventually(lambda: world.count(state=State.SUCCEEDED) == 1)
 
 
-@both_engines
+@on_postgres
 def test_a_cancel_is_done_or_not_done_wherever_its_process_dies(world: World) -> None:
     world.worker()
     job = world.submit("nap", seconds=30)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from mainspring.domain.timetable import Schedule, Standing
 from tests.processes.world.driver import World
-from tests.processes.world.engines import both_engines
 
 PULSE = '[schedules.pulse]\nevery = "1h"\ntask = "quick"\n'
 
 
-@both_engines
 def test_a_running_server_takes_over_what_its_file_says_of_schedules(world: World) -> None:
     file = world.folder / "mainspring.toml"
     server = world.server()

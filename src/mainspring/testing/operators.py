@@ -18,7 +18,7 @@ from mainspring.testing.ledger import CancelTold, Ledger
 from mainspring.testing.mischief import BEFORE_COMMIT
 from mainspring.testing.virtual import NEVER, VirtualClock
 
-SUBMITTED_BY_ONE = 14
+SUBMITTED_BY_ONE = 11
 """Jobs that each operator submits; two of them make at least the twenty that a seed needs."""
 
 
@@ -77,6 +77,7 @@ class Operator:
             ids = [receipt.job for receipt in self._client.submit(requests)]
         except StoreError:
             refused = True
+            self._left += count
         except InjectedFault as fault:
             refused = str(fault) in BEFORE_COMMIT
             for wish in wishes:

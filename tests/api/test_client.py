@@ -166,6 +166,8 @@ _REFUSED: list[tuple[type[MainspringError], Callable[[OperatingClient], object]]
     (InvalidParameters, lambda client: client.submit([JobRequest("shop.receipt", {"order_id": "x"})])),
     (InvalidOption, lambda client: client.submit([JobRequest("shop.echo", priority=5_000)])),
     (TooManyJobs, lambda client: client.submit([JobRequest("shop.echo")] * 2_001, idempotency_key="many")),
+    (InvalidOption, lambda client: client.submit([JobRequest("shop.echo")], idempotency_key="")),
+    (InvalidOption, lambda client: client.submit([JobRequest("shop.echo")], idempotency_key="schlüssel")),
     (InvalidSetting, lambda client: client.change_settings({"leese": "3s"})),
     (InvalidSetting, lambda client: client.change_settings({"port": 3}, dry_run=True)),
 ]

@@ -78,7 +78,7 @@ def test_a_key_is_kept_for_a_day_and_then_forgotten(story: Story) -> None:
     assert once(story, JobRequest("mail"), key="kept") == kept
 
 
-@pytest.mark.parametrize("key", ["", "k" * 256])
+@pytest.mark.parametrize("key", ["", "k" * 256, " k", "k ", "k\n", "k\tk", "schlüssel"])
 def test_a_key_that_cannot_be_one_is_refused(story: Story, key: str) -> None:
     with pytest.raises(InvalidOption) as refused:
         once(story, JobRequest("send"), key=key)

@@ -15,7 +15,7 @@ import msgspec
 from mainspring.domain.ids import JobId, LaneId
 from mainspring.domain.job import ATOMIC, JobRequest, Receipt
 from mainspring.domain.span import TAG
-from mainspring.domain.uniqueness import checked_key
+from mainspring.domain.uniqueness import checked_idempotency_key
 from mainspring.errors import (
     IdempotencyKeyReused,
     InvalidInput,
@@ -82,7 +82,7 @@ def submit(
 
 def _once(key: str, requests: Sequence[JobRequest]) -> _Once:
     """The digest is of what was meant: neither the order of fields nor white space makes a difference."""
-    key = checked_key(key, "Idempotency-Key")
+    key = checked_idempotency_key(key)
     try:
         meant = msgspec.json.encode([_meant(one) for one in requests], order="deterministic")
     except (TypeError, ValueError, OverflowError, RecursionError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -13,6 +14,22 @@ from mainspring.errors import InvalidDuration, InvalidOption
 
 LONGEST_KEY = 255
 """Characters. Databases index keys, and their indexes take no long ones."""
+
+IDEMPOTENCY_KEY = "^[!-~]([ -~]*[!-~])?$"
+"""What goes through a header as it is: printable ASCII, no space at its ends."""
+
+
+def checked_idempotency_key(key: object) -> str:
+    """The key of a submit as it can be sent and stored. Raises InvalidOption, InvalidText."""
+    field = "Idempotency-Key"
+    checked = checked_key(key, field)
+    if not re.fullmatch(IDEMPOTENCY_KEY, checked):
+        raise InvalidOption(
+            f"{field} is {checked!r:.80}; it must be printable ASCII, without spaces at its ends.",
+            remedy="A random UUID, or a digest of what is wanted, will do.",
+            field=field,
+        )
+    return checked
 
 
 def checked_key(key: object, field: str) -> str:

@@ -21,6 +21,7 @@ from mainspring.domain.event import Event
 from mainspring.domain.job import ATOMIC, Job, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
 from mainspring.domain.reason import Explanation
+from mainspring.domain.uniqueness import checked_idempotency_key
 from mainspring.errors import MainspringError, NotYetSupported
 
 
@@ -34,7 +35,7 @@ def submit(
     most = ATOMIC if idempotency_key is None else max(1, len(requests))
     for start in range(0, len(requests), most):
         some = requests[start : start + most]
-        key = idempotency_key or SystemChance().secret()
+        key = SystemChance().secret() if idempotency_key is None else checked_idempotency_key(idempotency_key)
         try:
             answer = yield send("POST", "/jobs/batch", {"jobs": to_builtins(some)}, key=key)
         except MainspringError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mainspring.domain.states import State
+from mainspring.domain.uniqueness import IDEMPOTENCY_KEY, LONGEST_KEY
 from mainspring.server.operation import Schema
 from mainspring.server.schemas.values import text, whole, word
 
@@ -38,7 +39,7 @@ QUERY: dict[str, Schema] = {
 
 HEADERS: dict[str, Schema] = {
     "If-None-Match": text('"9f2c"'),
-    "Idempotency-Key": text("3f2a0c", minLength=1, maxLength=255, pattern="^[!-~]+$"),
+    "Idempotency-Key": text("3f2a0c", minLength=1, maxLength=LONGEST_KEY, pattern=IDEMPOTENCY_KEY),
     "traceparent": text("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
     "Last-Event-ID": text("10482", pattern="^[0-9]{1,18}$"),
 }

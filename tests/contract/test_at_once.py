@@ -1,4 +1,4 @@
-"""Moves that one statement makes whole on PostgreSQL: what they write is what goes step by step elsewhere."""
+"""Moves that are made whole, many at a time: what they write is what goes step by step elsewhere."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from mainspring.domain.task import Lodging
 from mainspring.engine.claiming import Claimer, Claims
 from mainspring.engine.held import Limits, Room, RunnerView
 from mainspring.store import Transaction, lanes
+from mainspring.store.at_once import LONGEST
 from mainspring.transitions.ended import Report, Settled, end
 from tests import postgres
-from tests.contract.engines import Dump, PostgresBench
+from tests.contract.engines import Bench, Dump, MemoryBench, PostgresBench
 from tests.contract.stories import LEASE, Story
 
 WRITTEN = ("ready", "due", "lease", "attempt", "event", "job", "expiry")
@@ -85,12 +86,16 @@ class Hand:
         return self.story.store.write(work)
 
 
-@pytest.fixture
-def new_story(tmp_path: Path, postgres_databases: postgres.Databases) -> Iterator[Callable[[], Story]]:
-    benches: list[PostgresBench] = []
+@pytest.fixture(params=["memory", "postgres"])
+def new_story(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Story]]:
+    benches: list[Bench] = []
 
     def make() -> Story:
-        benches.append(PostgresBench(tmp_path, postgres_databases))
+        if request.param == "memory":
+            benches.append(MemoryBench(tmp_path))
+        else:
+            databases: postgres.Databases = request.getfixturevalue("postgres_databases")
+            benches.append(PostgresBench(tmp_path, databases))
         return Story(benches[-1])
 
     yield make
@@ -109,18 +114,20 @@ def plainly(tx: Transaction) -> Transaction:
 
 def a_life(story: Story, how: Callable[[Transaction], Any]) -> tuple[Dump, list[object]]:
     """Jobs of all kinds are claimed and end in all ways, some of them twice."""
-    first, *others = [story.submit(priority=number % 3, tags={"n": str(number)}) for number in range(6)]
+    first, *others = [story.submit(priority=number % 3, tags={"n": str(number)}) for number in range(7)]
     late = story.submit(expires="1m")
     story.claim(first)
     story.end(first, Outcome.FAILED)
     story.clock.forward(10 * MINUTE)
     story.promote()
-    hand = Hand(story, how, slots=6)
+    hand = Hand(story, how, slots=7)
     claims = [hand.claim(), hand.claim()]
     story.cancel(others[0])
-    endings = [story.ending(job, Outcome.SUCCEEDED, result=b'{"a": "b\\\\"}', details=b"7") for job in others[:3]]
+    odd = '{"a": "b\\\\ \\u0000 \U0001f600 \\" {}"}'
+    endings = [story.ending(job, Outcome.SUCCEEDED, result=odd.encode(), details=b"7") for job in others[:3]]
     endings += [endings[1], story.ending(others[1], Outcome.SUCCEEDED, claim=1)]
     endings += [story.ending(others[3], Outcome.FAILED), story.ending(first, Outcome.SUCCEEDED, result=None)]
+    endings += [story.ending(others[5], Outcome.SUCCEEDED, result=b"1" * (LONGEST + 1), sandbox="S1")]
     story.clock.forward(MINUTE)
     settled = hand.end(*endings)
     told: list[object] = [[(one.grant.left, one.load, one.policy, one.details) for one in each.jobs] for each in claims]
@@ -136,14 +143,14 @@ def without_claims(dump: Dump) -> Dump:
     return dump | {"lease": [(*row[:1], *row[2:]) for row in dump["lease"]], "event": events}
 
 
-def test_what_one_statement_writes_and_tells_is_what_goes_step_by_step_elsewhere(
+def test_what_is_written_and_told_at_once_is_what_goes_step_by_step_elsewhere(
     new_story: Callable[[], Story],
 ) -> None:
     (at_once, told), (stepwise, told_so) = a_life(new_story(), plainly), a_life(new_story(), StepByStep)
     assert told == told_so
     for name in WRITTEN:
         assert without_claims(at_once)[name] == without_claims(stepwise)[name], name
-    assert len(at_once["attempt"]) == 6
+    assert len(at_once["attempt"]) == 7
 
 
 def test_a_job_of_which_an_older_attempt_still_lives_here_is_left_to_others(story: Story) -> None:

@@ -31,6 +31,21 @@ PLANS: dict[str, tuple[str, ...]] = {
         "SEARCH first USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",
         "SEARCH following USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",
     ),
+    "job/claimable": (
+        "SEARCH ready USING INDEX ready_order (lane=? AND (priority,due)>(?,?))",
+        "SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",
+    ),
+    "job/enter_lease_set": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid=?)",),
+    "event/insert_claims": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/leave_ready_set": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/holding": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
+    "attempt/insert_set": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/enter_ended_set": (
+        "SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",
+    ),
+    "event/insert_successes": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/leave_lease_set": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
     "job/reserve": ("SEARCH ready USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",),
     "lane/firsts": ("SEARCH other USING COVERING INDEX ready_order (lane=? AND (priority,due)>(?,?))",),
     "job/heads_known": (

@@ -186,8 +186,12 @@ class Recorder:
     def at_once(self) -> bool:
         return self._tx.at_once
 
+    @property
+    def one_writer(self) -> bool:
+        return self._tx.one_writer
+
     def ask(self, name: str, batch: Sequence[tuple[Any, ...]], /, **values: Any) -> Callable[[], list[tuple[Any, ...]]]:
-        columns = {len(one) for one in batch}
+        columns = {len(one) for one in batch} or {0}
         wanted = statement(name, self._dialect).parameters
         assert columns == {len(wanted) - len(BOUND & set(wanted)) - len(values)}, name
         assert set(values) <= set(wanted), name
@@ -332,7 +336,8 @@ def a_whole_life(story: Story) -> None:
 
 
 def wish(tx: Transaction) -> Wish:
-    return Wish(jobs_lane(tx), FIRST, 1, lanes.read_map(tx).rules, ())
+    known = lanes.read_map(tx)
+    return Wish(known.lanes[0], FIRST, 1, known.rules, ())
 
 
 def lives_in_numbers(story: Story) -> None:

@@ -29,12 +29,10 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 def say_instead(monkeypatch: pytest.MonkeyPatch, name: str, old: str, new: str) -> None:
     """Let one statement say something else."""
-    sound = statement(name, "sqlite")
+    sound, others = statement(name, "sqlite"), vars(sqlite)["statement"]
     assert old in sound.text
     wrong = sound._replace(text=sound.text.replace(old, new))
-    monkeypatch.setattr(
-        sqlite, "statement", lambda wanted, engine: wrong if wanted == name else statement(wanted, engine)
-    )
+    monkeypatch.setattr(sqlite, "statement", lambda wanted, engine: wrong if wanted == name else others(wanted, engine))
 
 
 def claim_not_matched_in_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,6 +42,7 @@ def claim_not_matched_in_end(monkeypatch: pytest.MonkeyPatch) -> None:
         "and claim = :claim\nreturning job, claim,",
         "and :claim > 0\nreturning job, :claim,",
     )
+    say_instead(monkeypatch, "job/holding", "lease.claim = one.value", "one.value > 0")
 
 
 def claim_not_matched_in_renew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +64,8 @@ def attempts_counted_at_end(monkeypatch: pytest.MonkeyPatch) -> None:
         return None if left is None else left._replace(attempt=left.attempt - 1)
 
     monkeypatch.setattr(jobs, "leave_lost", uncounted)
-    say_instead(monkeypatch, "attempt/insert", "insert into", "insert or replace into")
+    for name in ("attempt/insert", "attempt/insert_set"):
+        say_instead(monkeypatch, name, "insert into", "insert or replace into")
 
 
 def acknowledged_before_commit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +96,7 @@ def promoted_early(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def cancel_mark_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     say_instead(monkeypatch, "job/leave_lease", "worker, cancel_at, details", "worker, null, details")
+    say_instead(monkeypatch, "job/holding", " and lease.cancel_at is null", "")
 
 
 def ended_row_written_again(monkeypatch: pytest.MonkeyPatch) -> None:

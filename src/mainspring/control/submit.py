@@ -26,7 +26,8 @@ from mainspring.errors import (
     UnknownTask,
 )
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, catalog, keys
+from mainspring.store import Store, Transaction, at_once, catalog, keys
+from mainspring.store.at_once import Order
 from mainspring.store.catalog import Ground
 from mainspring.transitions.born import born
 from mainspring.transitions.prepared import Prepared, birth, declared_of, find, prepare
@@ -190,6 +191,8 @@ def _born(  # noqa: PLR0913 - all that a birth depends on
     first: bool,
 ) -> list[Receipt] | None:
     """Insert them. What the first ones were checked against must still be declared."""
+    if once is None and (stored := _stored_at_once(tx, prepared, actor, parent)):
+        return stored
     tx.expect_ids(len(prepared))
     told = None if once is None else _told(tx, once)
     if told is not None:
@@ -207,3 +210,14 @@ def _born(  # noqa: PLR0913 - all that a birth depends on
     if once is not None:
         keys.remember(tx, once.key, once.digest, receipts)
     return receipts
+
+
+def _stored_at_once(
+    tx: Transaction, prepared: Sequence[Prepared], actor: str, parent: JobId | None
+) -> list[Receipt] | None:
+    """The same by one statement, for which we wait while all begins: jobs that are alike and may run now."""
+    ground, declaration = prepared[0].ground, prepared[0].declaration
+    if not tx.at_once or tx.one_writer or not all(one.ground == ground and one.runs_now for one in prepared):
+        return None
+    wanted = [(one.priority, one.tags, one.meta, one.params) for one in prepared]
+    return [Receipt(job) for job in at_once.submit(tx, Order(ground, declaration, parent, wanted), actor)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from mainspring.clock import Clock, Duration, Instant
@@ -20,7 +20,7 @@ from mainspring.engine.lowwater import LowWater
 from mainspring.engine.share import Share
 from mainspring.errors import MainspringError
 from mainspring.store import Transaction, at_once, jobs, lanes, queues, rows
-from mainspring.store.at_once import Wish
+from mainspring.store.at_once import Taken, Wish
 from mainspring.store.jobs import FIRST, Grant, Left, Load, Look, Move
 from mainspring.store.lanes import Lane, Map
 from mainspring.store.runs import Taker
@@ -145,8 +145,10 @@ class Claimer:
         ``known``: only these tasks; ``avoid``: jobs of which an older attempt still lives here, fenced; ``lent``: jobs
         for which there is a slot already; ``born``: jobs that this transaction has made.
         """
-        if tx.at_once and known is None and lent == NONE_LENT:
-            claims = self._claim_at_once(tx, known_lanes, room, avoid)
+        wish = self.wish(known_lanes, room, avoid) if tx.at_once and known is None and lent == NONE_LENT else None
+        if wish is not None:
+            found = at_once.claim(tx, wish, self._worker, self._lease, self._actor)
+            claims = self.taken(tx, wish, found)
             if claims is not None:
                 return claims
         choice = self._choose(tx, known_lanes.lanes, room, known, avoid, lent)
@@ -169,11 +171,16 @@ class Claimer:
         jobs.enter_leased(tx, [grant for grant, _, _ in grants], self._worker, until, self._actor)
         return Claims(self._all_claimed(tx, grants), choice.more, choice.waits, lent.places, left=choice.left)
 
-    def _claim_at_once(self, tx: Transaction, known_lanes: Map, room: Room, avoid: Collection[JobId]) -> Claims | None:
-        """Take what comes first without a look, where all that a look could find would be ours; None where it is not.
+    @property
+    def traced(self) -> bool:
+        """Whether the trace of each job is asked for."""
+        return self._origins is not None
+
+    def wish(self, known_lanes: Map, room: Room, avoid: Collection[JobId]) -> Wish | None:
+        """What comes first, to be taken without a look, where all that a look could find would be ours; else None.
 
         That is so in a single lane without a limit, whose jobs cost a slot each, and from which no other worker takes,
-        or where there is plenty for all. Where nothing is taken a look tells why.
+        or where there is plenty for all.
         """
         lane = known_lanes.lanes[0] if len(known_lanes.lanes) == 1 else None
         if lane is None or lane.limit is not None or (lane.lodging, lane.slots) != _PLAIN:
@@ -181,21 +188,42 @@ class Claimer:
         if lane.workers > 1 and not self.share.plenty:
             return None
         most = room.of(lane.lodging)
-        self.low.begin()
-        wish = Wish(lane.id, self.low.marks.get(lane.id, FIRST), most, known_lanes.rules, avoid)
-        taken = at_once.claim(tx, wish, self._worker, self._lease, self._actor) if most else []
-        self.low.end()
-        if not taken:
+        if not most:
             return None
-        self.low.marks[lane.id] = taken[-1].head
-        self.share.begin([lane] * len(taken), most)
+        self.low.begin()
+        return Wish(lane, self.low.marks.get(lane.id, FIRST), most, known_lanes.rules, avoid)
+
+    def take_blindly(self, tx: Transaction, wish: Wish) -> Callable[[], list[Taken]]:
+        """Take it in a transaction that is committed before anybody has seen what that is; ``taken`` tells the rest."""
+        return at_once.claim_blindly(tx, wish, self._worker, self._lease, self._actor)
+
+    def taken(self, tx: Transaction, wish: Wish, found: Sequence[Taken]) -> Claims | None:
+        """What was taken of a wish. None for nothing: a look tells why."""
         grants: list[tuple[Grant, Load, Lane]] = []
-        for left, _, claim, load in taken:
+        for left, _, claim, load in found:
             if claim is None:
                 self._expire(tx, left)
             else:
-                grants.append((Grant(left, claim), load, lane))
-        return Claims(self._all_claimed(tx, grants), len(taken) == most, Counter(), {})
+                grants.append((Grant(left, claim), load, wish.lane))
+        return self._noted(wish, found, self._all_claimed(tx, grants))
+
+    def taken_plainly(self, wish: Wish, found: Sequence[Taken]) -> Claims | None:
+        """The same without a question; None as well where a start needs an answer."""
+        claimed = []
+        for left, _, claim, load in found:
+            policy = self._policies.get(load.policy)
+            if policy is None or claim is None or load.wants is not None or left.attempt:
+                return None
+            claimed.append(Claimed(Grant(left, claim), load, wish.lane, self._under(policy, load.task), None))
+        return self._noted(wish, found, claimed)
+
+    def _noted(self, wish: Wish, found: Sequence[Taken], claimed: list[Claimed]) -> Claims | None:
+        self.low.end()
+        if not found:
+            return None
+        self.low.marks[wish.lane.id] = found[-1].head
+        self.share.begin([wish.lane] * len(found), wish.limit)
+        return Claims(claimed, len(found) == wish.limit, Counter(), {})
 
     def _expire(self, tx: Transaction, left: Left) -> None:
         failure = rows.text(Failure("Expired", "its stated expiry came before it could start"))
@@ -268,10 +296,12 @@ class Claimer:
         policy = self._policies.get(load.policy)
         if policy is None:
             policy = self._policies[load.policy] = lanes.policy(tx, load.policy)
-        if (override := self._overrides.get(load.task)) is not None:
-            policy = policy.under(override)
         details = jobs.last_details(tx, grant.left.job) if grant.left.attempt else None
-        return Claimed(grant, load, lane, policy, details)
+        return Claimed(grant, load, lane, self._under(policy, load.task), details)
+
+    def _under(self, policy: rows.Policy, task: str) -> rows.Policy:
+        override = self._overrides.get(task)
+        return policy if override is None else policy.under(override)
 
 
 def _with_inputs(tx: Transaction, claimed: list[Claimed]) -> list[Claimed]:

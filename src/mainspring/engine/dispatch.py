@@ -28,7 +28,9 @@ from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerVi
 from mainspring.engine.intake import LogIntake
 from mainspring.engine.lending import Lending, Waits
 from mainspring.engine.need import Need
+from mainspring.engine.progress import Said
 from mainspring.engine.reach import Reach
+from mainspring.engine.soon import Soon
 from mainspring.engine.starting import start_frames, unsent, unstartable
 from mainspring.engine.sweep import LeaseWatch
 from mainspring.engine.timing import Timing
@@ -81,18 +83,18 @@ class Dispatch:
         self._vouching = Vouching(self._custody, self._enforcer, clock)
         self._lending = Lending(self._custody)
         self._doubts = Doubts(worker)
+        self._soon = Soon(store, self._claimer, self._reach, self._custody, self._vouching, self._doubts)
         self._shapes = Shapes()
         self._reports = Endings(clock)
         self._intake = LogIntake(store.logs, clock)
-        self._details: dict[JobId, str] = {}
+        self._details = Said()
         self._hungry = True
         self._poll_at = clock.monotonic()
         self._look_from = clock.monotonic()
         self._renew_at = clock.monotonic()
         self._sweep_from = Duration(clock.monotonic() + sweep_offset)
         self._draining_until: Duration | None = None
-        self._hurried = False
-        self._hinted = False
+        self._hurried = self._hinted = False
         self._seen: Poll | None = None
         self._fresh = False  # a runner has just been added: let it claim before it is found idle
 
@@ -115,7 +117,7 @@ class Dispatch:
         self._hungry = True
         downfall = Downfall(runner, failure)
         for held in list(runner.jobs.values()):
-            self._end_with_runner(runner, held, downfall, lost=lost)
+            self._finish(held, fallen(runner, held, downfall, lost=lost))
 
     def receive(self, number: int, frame: Frame) -> None:
         """A frame from a runner."""
@@ -128,9 +130,7 @@ class Dispatch:
             case Log():
                 self._intake.take(runner, frame)
             case Progress():
-                held = runner.jobs.get(frame.job)
-                if held is not None and held.claim == frame.claim:
-                    self._details[frame.job] = bytes(frame.details).decode()
+                self._details.take(runner, frame)
             case Stuck():
                 held = runner.jobs.get(frame.job)
                 if held is not None and held.claim == frame.claim:
@@ -231,8 +231,13 @@ class Dispatch:
         return self._custody.take_out()
 
     def _commit(self, monotonic: Duration, need: Need) -> None:
-        """Write what there is; a batch of ends goes ahead by itself where that is to our gain."""
+        """Write what there is; a batch of ends goes ahead by itself, and so does a claim, where that is to our gain."""
         may = need.only_claim and not self._details and not self._doubts.open
+        soon = may and not self._reports and not self._lending.due
+        if soon and (claims := self._soon.claim(self._limits)) is not None:
+            self._hungry = claims.more
+            self._start_all(claims, monotonic)
+            return
         ahead = send(self._store, self._reports, self._actor) if may else None
         if ahead is None:
             self._write(monotonic, need)
@@ -267,7 +272,7 @@ class Dispatch:
             if need.expire:
                 expire(tx, self._actor)
             if self._details:
-                self._note_details(tx)
+                self._details.write(tx, self.held)
             claims = nothing(more=False)
             if any((need.claim, promoted, lost, ending.advanced.born)):
                 claims = self._claim(tx, room, ending.advanced.born)
@@ -288,7 +293,6 @@ class Dispatch:
         claiming = any((need.claim, promoted, lost, freed.born))
         self._hungry = claims.more or more if claiming else self._hungry
         self._custody.out.news |= any((reports, lost, promoted))
-        self._custody.out.starts |= bool(claims.jobs)
         self._custody.out.calls |= claims.left or len(freed.born) > len(claims.jobs) or more
         self._custody.want(claims.waits)
         if not self._doubts.settled():  # else what is refused now may have been recorded by the commit in doubt
@@ -297,8 +301,7 @@ class Dispatch:
         self._vouching.strike(starts=bool(claims.jobs))
         if renewed is not None:
             self._renewed(*renewed, monotonic)
-        for claimed in claims.jobs:
-            self._start(claimed, monotonic, claims.places.get(claimed.grant.left.job))
+        self._start_all(claims, monotonic)
 
     def _failed(self, error: StoreError) -> None:
         """A commit did not come about, or nobody knows. One that was refused for what it holds: its ends go singly."""
@@ -311,10 +314,6 @@ class Dispatch:
         self._tell_settled(*settled)
 
     # --- parts of the transaction -----------------------------------------------------------------------------
-
-    def _note_details(self, tx: Transaction) -> None:
-        held = self.held
-        jobs.note_details(tx, [(text, job, held[job].claim) for job, text in self._details.items() if job in held])
 
     def _renew(self, tx: Transaction, reports: Sequence[Report]) -> tuple[set[JobId], Poll]:
         """Leases, heartbeat, and the look that would be due about now: an idle worker asks one statement a second."""
@@ -418,10 +417,6 @@ class Dispatch:
             self._intake.note(held, complaint)
         self._finish(held, ending)
 
-    def _end_with_runner(self, runner: RunnerView, held: Held, downfall: Downfall, *, lost: bool) -> None:
-        """An attempt ends because its runner did: on purpose, by its guard, or by a crash."""
-        self._finish(held, fallen(runner, held, downfall, lost=lost))
-
     def _finish(self, held: Held, ending: Ending) -> None:
         """The attempt runs no more; its end is written by the next commit."""
         self.held.pop(held.job, None)
@@ -454,6 +449,11 @@ class Dispatch:
         self._intake.note(held, text)
 
     # --- starting ---------------------------------------------------------------------------------------------
+
+    def _start_all(self, claims: Claims, monotonic: Duration) -> None:
+        self._custody.out.starts |= bool(claims.jobs)
+        for claimed in claims.jobs:
+            self._start(claimed, monotonic, claims.places.get(claimed.grant.left.job))
 
     def _start(self, claimed: Claimed, monotonic: Duration, place_of: JobId | None) -> None:
         (left, claim), lane = claimed.grant, claimed.lane

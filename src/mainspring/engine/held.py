@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping
 
 import msgspec
@@ -125,19 +124,19 @@ class Room:
     """
 
     def __init__(self, limits: Limits, held: Mapping[JobId, Held], runners: Collection[RunnerView]) -> None:
-        jobs = Counter(one.lodging for one in held.values())
-        lent = [(one, held[one.place_of]) for one in held.values() if one.place_of is not None and one.place_of in held]
-        jobs.subtract(one.lodging for one, lender in lent if one.lodging is lender.lodging)
         self.slots = limits.slots
         self.total = max(0, limits.slots - taken(held))
-        allowed = {Lodging.SHARED: limits.slots, Lodging.PROCESS: limits.processes, Lodging.ALONE: limits.alone}
-        self._left = {lodging: most - jobs[lodging] for lodging, most in allowed.items()}
-        open_runners = Counter(runner.lodging for runner in runners if runner.open)
-        self._housed = {
-            Lodging.SHARED: limits.slots if open_runners[Lodging.SHARED] else 0,
-            Lodging.PROCESS: limits.slots if open_runners[Lodging.PROCESS] else 0,
-            Lodging.ALONE: open_runners[Lodging.ALONE],
-        }
+        self._left = {Lodging.SHARED: limits.slots, Lodging.PROCESS: limits.processes, Lodging.ALONE: limits.alone}
+        for one in held.values():
+            lender = None if one.place_of is None else held.get(one.place_of)
+            if lender is None or lender.lodging is not one.lodging:
+                self._left[one.lodging] -= 1
+        self._housed = {Lodging.SHARED: 0, Lodging.PROCESS: 0, Lodging.ALONE: 0}
+        for runner in runners:
+            if runner.open and runner.lodging is Lodging.ALONE:
+                self._housed[Lodging.ALONE] += 1
+            elif runner.open:
+                self._housed[runner.lodging] = limits.slots
 
     def of(self, lodging: Lodging, slots: int = 1) -> int:
         """How many more of this kind and cost, in the runners that are open."""

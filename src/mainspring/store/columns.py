@@ -13,6 +13,10 @@ _JOB = (
 _EVENT = ("seq", "job", "at", "cause", "source", "target", "attempt", "actor", "detail")
 _WAITING = ("job", "lane", "priority", "attempt", "since")
 _LEASED = ("job", "claim", "lane", "priority", "attempt", "since", "worker", "cancel_at", "details")
+_CLAIMED = (
+    *("job", "lane", "priority", "due", "attempt", "since", "claim", "task", "policy", "params", "expires", "tick"),
+    *("run", "node", "item", "wants"),
+)
 _COUNT = ("jobs",)
 _STRIDE = ("floor", "jobs")
 _HEAD = ("lane", "priority", "due", "job")
@@ -135,24 +139,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "job/due_of": ("due",),
     "job/expired": ("job",),
     "job/heads": _HEAD,
-    "job/claim": (
-        *_WAITING[:3],
-        *(
-            "due",
-            "attempt",
-            "since",
-            "claim",
-            "task",
-            "policy",
-            "params",
-            "expires",
-            "tick",
-            "run",
-            "node",
-            "item",
-            "wants",
-        ),
-    ),
+    "job/claim": _CLAIMED,
+    "job/claimable": _CLAIMED,
+    "job/holding": ("job",),
+    "job/submit": ("id",),
     "job/succeed": ("job", "claim"),
     "job/reserve": _HEAD,
     "lane/firsts": _HEAD,

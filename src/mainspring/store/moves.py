@@ -35,8 +35,13 @@ ENTER: dict[Place, str] = {
 AT_ONCE: dict[str, tuple[Place, Place, Cause]] = {
     "job/claim": (Place.READY, Place.LEASED, Cause.CLAIM),
     "job/succeed": (Place.LEASED, Place.ENDED, Cause.SUCCEED),
+    "job/submit": (Place.NOWHERE, Place.READY, Cause.SUBMIT),
+    "job/enter_lease_set": (Place.NOWHERE, Place.LEASED, Cause.CLAIM),
+    "job/leave_ready_set": (Place.READY, Place.NOWHERE, Cause.CLAIM),
+    "job/enter_ended_set": (Place.NOWHERE, Place.ENDED, Cause.SUCCEED),
+    "job/leave_lease_set": (Place.LEASED, Place.NOWHERE, Cause.SUCCEED),
 }
-"""Moves that are made whole by one statement, where the engine can (at_once.py): from where, to where, why."""
+"""Moves that are made whole (at_once.py), by one statement or by one for each place: from where, to where, why."""
 
 SWEPT = "job/leave_lease_lost"
 """The sweeper leaves a lease by this one whatever the verdict is."""
@@ -55,5 +60,6 @@ def expected_headers() -> dict[str, tuple[str, str, set[str]]]:
                 wanted.setdefault(name, (left.value, "", set()))[2].add(row.cause.value)
         wanted.setdefault(ENTER[entered], ("", entered.value, set()))[2].add(row.cause.value)
     for name, (left, entered, cause) in AT_ONCE.items():
-        wanted[name] = (left.value, entered.value, {cause.value})
+        leaves, enters = ("" if place is Place.NOWHERE else place.value for place in (left, entered))
+        wanted[name] = leaves, enters, {cause.value}
     return wanted

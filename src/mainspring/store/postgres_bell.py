@@ -99,7 +99,12 @@ class Notices:
             pause = Duration(min(_LONGEST_PAUSE, 2 * pause))
 
     def _listen_on(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
-        """Until the connection is lost or the end has come."""
+        """Until the connection is lost or the end has come.
+
+        Notifications are taken below the driver's generator, which makes a hundred calls before the first is heard.
+        Those that come with an answer are given to a handler.
+        """
+        connection.add_notify_handler(lambda notice: self._noticed(notice.payload))
         connection.execute(formatted("session/listen"))
         for kind in self._ears:
             self.hear(kind)  # what was missed in the meantime
@@ -109,10 +114,14 @@ class Notices:
         while not self._closed.is_set():
             if not poller.poll(_SILENCE * 1000):
                 connection.execute(formatted("session/alive"))
-            for notice in connection.notifies(timeout=0):
-                schema, kind, ringer = notice.payload.split(" ")
-                if schema == self._engine.place.schema and ringer != self._name and kind in self._ears:
-                    self.hear(kind)
+            connection.pgconn.consume_input()
+            while (notice := connection.pgconn.notifies()) is not None:
+                self._noticed(notice.extra.decode())
+
+    def _noticed(self, payload: str) -> None:
+        schema, kind, ringer = payload.split(" ")
+        if schema == self._engine.place.schema and ringer != self._name and kind in self._ears:
+            self.hear(kind)
 
     def fault(self) -> str:
         """Why notifications don't come in here; an empty text where they do. Tries it on a connection of its own."""

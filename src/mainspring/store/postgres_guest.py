@@ -25,7 +25,7 @@ T = TypeVar("T")
 class Guest:
     """The transaction of somebody else, as far as our code may use it. Meets Transaction."""
 
-    at_once = False
+    at_once = one_writer = False
 
     def __init__(self, driver: Driver, place: Place, now: Instant, chance: Chance) -> None:
         self.now = now

@@ -24,6 +24,7 @@ class PostgresTransaction:
     """
 
     at_once = True
+    one_writer = False
 
     __slots__ = ("_begun", "_expected", "_ids", "_mind", "_now", "_pipe", "_space", "chance")
 

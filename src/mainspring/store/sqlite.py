@@ -56,7 +56,7 @@ _RUINOUS = (apsw.FullError, apsw.IOError, apsw.CorruptError, apsw.ReadOnlyError,
 class SqliteTransaction:
     """One transaction, or one look. ``now`` is its time; all statements inside see the same."""
 
-    at_once = False  # one row after the other costs no waits
+    at_once = one_writer = True
 
     __slots__ = ("_connection", "chance", "now")
 
@@ -179,7 +179,7 @@ class SqliteEngine:
             if self._connection.in_transaction:
                 raise nested()
             self._commit([item])()
-            value = item.future.result()
+            value = item.result()
             return value
 
     def send(self, work: Work[T], *, before_commit: Callable[[], None] | None = None) -> Sent[T]:
@@ -266,10 +266,7 @@ class SqliteEngine:
                 unknown.__cause__ = error
                 outcomes = [(False, unknown if fine else value) for fine, value in outcomes]
         for item, (fine, value) in zip(items, outcomes, strict=True):
-            if fine:
-                item.future.set_result(value)
-            else:
-                item.future.set_exception(value)
+            item.answer(value, fine=fine)
 
     def _commit_early(self, early: bool) -> None:  # noqa: FBT001
         """From now on commits wait for the disk, or leave that to us."""

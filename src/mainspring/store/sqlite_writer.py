@@ -8,7 +8,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Any
 
 from mainspring.errors import StoreError
@@ -28,7 +27,7 @@ class Item:
     ``early``: others may see it before it is durable; ``put_off``: whoever asked for it waits for the disk later.
     """
 
-    __slots__ = ("before_commit", "early", "future", "put_off", "work")
+    __slots__ = ("_answered", "_fine", "_value", "before_commit", "early", "put_off", "work")
 
     def __init__(
         self, work: Callable[[Any], Any], before_commit: Callable[[], None] | None, *, early: bool, put_off: bool
@@ -37,7 +36,28 @@ class Item:
         self.before_commit = before_commit
         self.early = early
         self.put_off = put_off
-        self.future: Future[Any] = Future()
+        self._fine = False
+        self._value: Any = None
+        self._answered: threading.Lock | None = None
+
+    def queued(self) -> None:
+        """Another thread will answer it."""
+        self._answered = threading.Lock()
+        self._answered.acquire()
+
+    def answer(self, value: Any, *, fine: bool) -> None:
+        """What its work returned, or the error that is to be raised."""
+        self._value, self._fine = value, fine
+        if self._answered is not None:
+            self._answered.release()
+
+    def result(self) -> Any:
+        """Wait for the answer where it comes from another thread; raise it where it is an error."""
+        if self._answered is not None:
+            self._answered.acquire()
+        if self._fine:
+            return self._value
+        raise self._value
 
 
 Commit = Callable[[list[Item]], Callable[[], None]]
@@ -70,10 +90,11 @@ class Writer:
                 raise StoreError("The store is closed.", remedy="Open it again.")
             free = self._queue.empty() and self._turn.acquire(blocking=False)
             if not free:
+                item.queued()
                 self._queue.put(item)
         if free:
             self._run([item])
-        return item.future.result()
+        return item.result()
 
     def pause(self) -> list[threading.Lock]:
         """Take the turn, unless it is the caller's own."""

@@ -27,7 +27,12 @@ class Transaction(Protocol):
 
     @property
     def at_once(self) -> bool:
-        """Whether one statement can make whole moves here, and is worth it (at_once.py)."""
+        """Whether whole moves can be made here, many at a time (at_once.py)."""
+        ...
+
+    @property
+    def one_writer(self) -> bool:
+        """Whether nobody else writes until it is over, so that what it has read stays as it is."""
         ...
 
     @property

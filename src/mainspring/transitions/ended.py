@@ -125,10 +125,12 @@ class Ends:
 
 
 def _parted(reports: Sequence[Report]) -> tuple[list[Report], list[Report]]:
-    """Successes, and all others."""
+    """Successes with results of common length, and all others."""
     parts: tuple[list[Report], list[Report]] = [], []
     for one in reports:
-        parts[one.ending.outcome is not Outcome.SUCCEEDED].append(one)
+        ending = one.ending
+        common = ending.outcome is Outcome.SUCCEEDED and len(ending.result or b"") <= at_once.LONGEST
+        parts[not common].append(one)
     return parts
 
 

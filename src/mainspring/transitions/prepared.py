@@ -42,6 +42,11 @@ class Prepared(NamedTuple):
     params: str
     hold: Hold | None
 
+    @property
+    def runs_now(self) -> bool:
+        """Whether it may run as soon as it is stored, until whenever, and whatever else there is."""
+        return not self.delay and self.run_at is None and self.expires is None and self.hold is None
+
 
 class Declared(NamedTuple):
     """A task of the catalog, ready to check requests.

@@ -2,7 +2,8 @@
 -- enters: leased
 -- causes: claim
 -- The first jobs of one lane from a mark on that nobody else is taking just now, leased at once and told with what is needed
--- to run them. Those whose stated expiry has come get no claim: they are only taken out. The claims are numbers in a row.
+-- to run them. Those whose stated expiry has come get no claim: they are only taken out, unless they are not wanted at all.
+-- The claims are numbers in a row.
 with moment as materialized (
   select coalesce(:given::bigint, (extract(epoch from transaction_timestamp()) * 1000000)::bigint) as now
 ), gone as (
@@ -10,6 +11,7 @@ with moment as materialized (
     select ctid from ready
     where lane = :lane and (priority, due, job) >= (:from_priority, :from_due, :from_job)
       and (attempt = 0 or job <> all(translate(:held, '[]', '{}')::bigint[]))
+      and (:late::boolean or coalesce((select expires from job where id = ready.job) > (select now from moment), true))
     order by priority, due, job limit :limit for update skip locked))
   and :rules = coalesce((select next from counter where name = 'rules'), 0)
   returning job, lane, priority, due, attempt, since

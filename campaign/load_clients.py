@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from mainspring.chance import SystemChance
-from mainspring.clock import SystemClock, instant, seconds
+from mainspring.clock import SECOND, SystemClock, instant
 
 _LISTS = (
     "/jobs?limit=50",
@@ -22,6 +22,9 @@ _LISTS = (
 )
 _BETWEEN = 0.5
 """Seconds from an answer to the next look."""
+
+_MOST_KNOWN = 5_000
+"""Events whose meaning is kept: those of some seconds."""
 
 _HANDS = 24
 """Connections of the one who submits."""
@@ -122,8 +125,30 @@ class _Told(msgspec.Struct):
     job: int | None = None
 
 
+class _Dictionary:
+    """What events mean, read once by the first who hears one: all listeners hear the same bytes, and share a core."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, tuple[int, int, int | None]] = {}
+
+    def read(self, text: bytes) -> tuple[int, int, int | None] | None:
+        """Number and time of an event, and the job where it was born then; None for what is none."""
+        known = self._known.get(text)
+        if known is None:
+            _, found, data = text.partition(b"\ndata: ")
+            if not found:
+                return None
+            told = msgspec.json.decode(data, type=_Told)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            known = self._known[text] = told.seq, instant(told.at), told.job if told.cause == "submit" else None
+        return known
+
+
 class Listener:
     """Hears all events. ``delays``: from when each happened to when it came; ``born``: jobs that it heard of."""
+
+    _meaning = _Dictionary()
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -154,16 +179,16 @@ class Listener:
             self._writer.close()
 
     def _hear(self, text: bytes, now: int) -> None:
-        _, found, data = text.partition(b"\ndata: ")
-        if not found:
+        told = self._meaning.read(text)
+        if told is None:
             return
-        told = msgspec.json.decode(data, type=_Told)
+        seq, at, job = told
         self.told += 1
-        self.in_order = self.in_order and told.seq > self._last
-        self._last = told.seq
-        self.delays.append(seconds(now - instant(told.at)))  # type: ignore[arg-type]
-        if told.cause == "submit" and told.job is not None:
-            self.born.add(told.job)
+        self.in_order = self.in_order and seq > self._last
+        self._last = seq
+        self.delays.append((now - at) / SECOND)
+        if job is not None:
+            self.born.add(job)
 
 
 class Poller:

@@ -1,7 +1,8 @@
 """``python -m benchmarks.growth [NAME ...] [--postgres] [--short] [--record] [--strict]``: speed as a platform grows.
 
-Names: waiting, crowd, finished, snapshot, stream, constraints, workers (default: all). Each figure stands beside its
-baseline of the same run. ``--short`` takes less than a minute each, for a look; in full all of them take about an hour.
+Names: waiting, crowd, finished, lists, snapshot, stream, constraints, workers (default: all). Each figure stands
+beside its baseline of the same run. ``--short`` takes less than a minute each, for a look; in full all of them take
+more than an hour.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 
 from benchmarks import report
-from benchmarks.growth import constraints, crowd, finished, snapshot, stream, waiting, workers
+from benchmarks.growth import constraints, crowd, finished, lists, snapshot, stream, waiting, workers
 from benchmarks.place import Place
 from benchmarks.postgres import PostgresPlace
 
@@ -20,6 +21,7 @@ EVERY: dict[str, Callable[..., list[report.Line]]] = {
     "waiting": waiting.measure,
     "crowd": crowd.measure,
     "finished": finished.measure,
+    "lists": lists.measure,
     "snapshot": snapshot.measure,
     "stream": stream.measure,
     "constraints": constraints.measure,

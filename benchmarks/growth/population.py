@@ -41,6 +41,23 @@ _FINISHED = (
     ) as kind where id between {first} and {last}""",
 )
 
+_RAN = (
+    f"""insert into run (id, workflow, version, params, created, on_failure, state, finished, result)
+    {_NUMBERS}
+    select number.id, workflow, version, params, created, on_failure, 'succeeded', created, 'null'
+    from number cross join run where run.id = {{pattern}}""",
+)
+_ENDED_BY_HAND = (
+    "delete from ready where job in ({jobs})",
+    """update job set state = 'dead', attempt = 1, started = created, finished = created, worker = 0
+    where id in ({jobs})""",
+    """insert into event (job, at, cause, source, target, attempt, actor)
+    select id, created, 'claim', 'queued', 'running', 1, 'worker:0' from job where id in ({jobs})""",
+    """insert into event (job, at, cause, source, target, attempt, actor)
+    select id, created, 'exhaust', 'running', 'dead', 1, 'worker:0' from job where id in ({jobs})""",
+    "update run set state = 'failed', finished = created where id in ({runs})",
+)
+
 _COUNTED = (
     """insert into reader (name, cursor) select name, (select max(seq) from event)
     from (select 'roll-up' as name union all select 'depths') as known where true
@@ -70,6 +87,22 @@ def finished(place: Place, count: int) -> int:
     return last
 
 
+def ran(place: Place, pattern: int, count: int) -> None:
+    """So many more runs like this one have succeeded."""
+    with place.sdk():
+        first = app.tasks["noop"].submit().id + 1
+    _write(place, _RAN, first, first + count - 1, pattern)
+
+
+def end_by_hand(place: Place, jobs: Sequence[int], runs: Sequence[int]) -> None:
+    """These queued jobs are dead, and these runs have failed."""
+    with executing(place) as run:
+        run("begin")
+        for text in _ENDED_BY_HAND:
+            run(text.format(jobs=", ".join(map(str, jobs)), runs=", ".join(map(str, runs))))
+        run("commit")
+
+
 def _settle(place: Place) -> None:
     """What a server and autovacuum would have done long ago."""
     with executing(place) as run:
@@ -85,8 +118,14 @@ def _grow(place: Place, texts: tuple[str, ...], count: int, queue: str) -> int:
     with place.sdk():
         pattern = app.tasks["noop"].options(queue=queue).submit().id
     last = pattern + count
+    _write(place, texts, pattern + 1, last, pattern)
+    return last
+
+
+def _write(place: Place, texts: tuple[str, ...], begin: int, last: int, pattern: int) -> None:
+    """Rows with these numbers, like the pattern; nobody takes the numbers any more."""
     with executing(place) as run:
-        for first in range(pattern + 1, last + 1, _STEP):
+        for first in range(begin, last + 1, _STEP):
             run("begin")
             for text in texts:
                 run(text.format(first=first, last=min(last, first + _STEP - 1), pattern=pattern))
@@ -96,7 +135,6 @@ def _grow(place: Place, texts: tuple[str, ...], count: int, queue: str) -> int:
             if isinstance(place, PostgresPlace)
             else f"update counter set next = {last + 1} where name = 'job'"
         )
-    return last
 
 
 @contextmanager

@@ -72,6 +72,7 @@ def test_apps_have_generations_of_their_own(story: Story) -> None:
 
 
 def test_a_task_goes_by_its_short_name_where_that_is_unique(story: Story) -> None:
+    assert story.job(story.submit("send")).task == "shop.send"
     declare(story.store, app_of(task("app.send"), task("app.only")))
     assert story.job(story.submit("only")).task == "app.only"
     with pytest.raises(UnknownTask, match=r"app\.send or shop\.send"):

@@ -20,8 +20,8 @@ from tests.contract.run_stories import Runs, node
 from tests.contract.stories import LEASE, Story
 
 
-def found(store: Store, **how: int) -> dict[str, Finding]:
-    return {one.name: one for one in check(store, **how)}
+def found(store: Store, *, old_snapshot: int = 60) -> dict[str, Finding]:
+    return {one.name: one for one in check(store, old_snapshot=old_snapshot)}
 
 
 def test_a_store_with_jobs_in_every_state_is_sound_and_nothing_is_amiss(story: Story) -> None:

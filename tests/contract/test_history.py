@@ -138,3 +138,18 @@ def test_the_history_of_an_unknown_job_is_refused(story: Story) -> None:
             read.attempts(story.store, number)
         with pytest.raises(UnknownJob):
             read.logs(story.store, number, attempt=None, after=0, limit=10)
+
+
+def test_a_page_of_rare_kinds_ends_early_and_says_where_it_goes_on(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_busy_day(story)
+    expected = events(story, kinds=("dead",))
+    assert expected
+    monkeypatch.setattr("mainspring.store.events.STRIDE", 2)
+    first = read.history_page(story.store, after=0, job=None, kinds=("dead",), limit=10)
+    assert (first.items, first.next) == ([], events(story, limit=2)[-1].seq), "it has not come to one"
+    assert events(story, kinds=("dead",)) == expected
+    assert events(story, kinds=("dead",), limit=len(expected) - 1 or 1) == expected[: len(expected) - 1 or 1]
+    last = read.history_page(story.store, after=read.last_event(story.store), job=None, kinds=("dead",), limit=10)
+    assert (last.items, last.next) == ([], None)

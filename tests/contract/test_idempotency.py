@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
 import pytest
 
 from mainspring.clock import HOUR, MINUTE, SECOND, Duration
 from mainspring.control import submit
 from mainspring.domain.job import ATOMIC, JobRequest, Receipt, Unique
+from mainspring.domain.states import State
 from mainspring.engine.sweep import Sweep
 from mainspring.errors import IdempotencyKeyReused, InvalidOption, InvalidParameters, KeyHeld, TooManyJobs
 from tests.contract.stories import Story
@@ -29,6 +31,38 @@ def test_the_same_submit_is_stored_once_and_answered_as_the_first_time(story: St
     assert once(story, JobRequest("send", {"a": 1, "b": 2}), JobRequest("mail")) == first
     assert story.dump()["idempotency_key"] == before["idempotency_key"]
     assert once(story, JobRequest("mail"), key="other")[0].job > first[1].job
+
+
+def test_one_submit_is_answered_with_the_job_as_it_was_stored_and_a_job_from_before_as_it_is(story: Story) -> None:
+    full = {
+        "queue": "express",
+        "priority": -3,
+        "retry": {"max_attempts": 9},
+        "timeout": "30s",
+        "expires": "1h",
+        "tags": {"team": "mail"},
+        "meta": {"from": ["a", 1]},
+    }
+    requests = [
+        JobRequest("send"),
+        JobRequest("shop.mail", {"order": 7, "nested": [{"a": None}, 1.5]}, **full),  # type: ignore[arg-type]
+        JobRequest("send", delay="1h", unique="k"),
+        JobRequest("send", run_at="2001-01-01T00:00:00Z"),
+    ]
+    parent = story.submit()
+    for number, request in enumerate(requests):
+        for key in (None, f"key {number}"):
+            unheld = msgspec.structs.replace(request, unique=None if key else request.unique)
+            job, new = submit.submit_one(story.store, unheld, actor="client", parent=parent, idempotency_key=key)
+            assert (job, new) == (story.job(job.id), True)
+    held, new = submit.submit_one(story.store, requests[2], actor="client")
+    assert (held, new) == (story.job(held.id), False)
+    story.cancel(held.id)
+    assert submit.submit_one(story.store, requests[2], actor="client")[1], "the key is free again"
+    first, _ = submit.submit_one(story.store, requests[0], actor="client", idempotency_key="again")
+    story.claim(first.id)
+    again, new = submit.submit_one(story.store, requests[0], actor="client", idempotency_key="again")
+    assert (again.id, again.state, new) == (first.id, State.RUNNING, True)
 
 
 def test_another_submit_with_the_same_key_is_refused(story: Story) -> None:

@@ -165,7 +165,7 @@ def test_a_list_in_which_few_of_many_match_ends_early_and_says_where_it_goes_on(
         for state in states:
             story.bring(state)
     everything = {state: listed(story, state=state, tag="a=b") for state in (None, *states)}
-    monkeypatch.setattr("mainspring.store.job_lists.STRIDES", (1, 2))
+    monkeypatch.setattr("mainspring.store.walk.STRIDES", (1, 2))
     first = read.listed(story.store, JobFilter(tag="a=b"))
     assert (first.items, first.next is not None) == ([], True), "it has not come to one that matches"
     over_rest = job_page(DirectClient(story.store), JobFilter(tag="a=b"))
@@ -180,3 +180,24 @@ def test_a_list_in_which_few_of_many_match_ends_early_and_says_where_it_goes_on(
                     assert len(found) == (0 if values == {"task": "mail"} else 5 if asked else 5 * len(states))
                     assert found == newest_first(found)
     assert everything[State.DEAD] == [marked[State.DEAD]]
+
+
+def test_a_count_of_what_is_not_kept_apart_is_told_in_parts_that_add_up(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there are, one answer passes so many at most."""
+    monkeypatch.setattr("mainspring.store.walk.STRIDES", (1, 2))
+    for _ in range(5):
+        story.submit(tags={"a": "b"})
+    story.submit(queue="night")
+    parts: list[int] = []
+    cursor: str | None = None
+    while not parts or cursor is not None:
+        part = read.counted_part(story.store, JobFilter(tag="a=b", cursor=cursor))
+        parts.append(part.count)
+        cursor = part.next
+    assert parts in ([2, 3], [2, 3, 0])
+    assert read.counted(story.store, JobFilter(tag="a=b")) == 5
+    assert read.counted_part(story.store, JobFilter(queue="night")).next is None, "that is kept"
+    with pytest.raises(InvalidCursor):
+        read.counted_part(story.store, JobFilter(tag="a=b", cursor="x"))

@@ -51,6 +51,22 @@ def test_a_feed_tells_each_listener_all_behind_its_cursor_however_far_that_is(st
     assert [one.happening.job for one in live.after(begun)] == jobs, "nobody had listened for a while"
 
 
+def test_a_feed_that_was_asked_a_moment_ago_answers_from_memory(story: Story) -> None:
+    live = Feed(DirectClient(story.store), story.clock)
+    old = story.submit()
+    begun = live.newest()
+    assert live.held(begun) is None, "nobody has asked yet"
+    live.after(begun)
+    job = story.submit()
+    assert live.held(begun) == [], "it is as new as it need be"
+    story.clock.forward(SECOND)
+    assert live.held(begun) is None, "the store is to be asked again"
+    assert [one.happening.job for one in live.after(begun)] == [job]
+    assert live.held(begun) == live.after(begun)
+    assert live.held(0) is None, "further back than memory goes"
+    assert [one.happening.job for one in live.after(0)] == [old, job]
+
+
 def test_what_a_feed_keeps_is_bounded_and_what_it_let_go_is_still_told(story: Story) -> None:
     live = Feed(DirectClient(story.store), story.clock)
     begun = live.newest()

@@ -44,7 +44,7 @@ def totals(story: Story) -> dict[Key, int]:
 
 
 def history(story: Story) -> list[Event]:
-    return story.store.read(lambda tx: events.after(tx, 0, job=None, kinds=(), limit=10_000), latest=True)
+    return story.store.read(lambda tx: events.after(tx, 0, kinds=(), limit=10_000).items, latest=True)
 
 
 def test_numbers_are_those_of_the_history(story: Story) -> None:

@@ -23,6 +23,7 @@ LARGE = ("job", "event", "attempt", "ready", "due", "lease", "expiry", "log")
 
 PLANS: dict[str, tuple[str, ...]] = {
     "attempt/of_job": ("SEARCH attempt USING PRIMARY KEY (job=?)", "SEARCH lease USING INTEGER PRIMARY KEY"),
+    "event/reach": ("SEARCH event USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",),
     "event/after": ("SEARCH event USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",),
     "event/of_job": ("SEARCH event USING INDEX event_job (job=? AND rowid>?)",),
     "job/enter_ended": ("SEARCH job USING INTEGER PRIMARY KEY (rowid=?)",),
@@ -60,6 +61,11 @@ PLANS: dict[str, tuple[str, ...]] = {
     "job/leave_lease_lost": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",),
     "job/leave_ready": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid=?)",),
     "job/leave_ready_claimed": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid=?)",),
+    "job/count_any": ("SEARCH job USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",),
+    "job/count_due": ("SEARCH due USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",),
+    "job/count_ended": ("SEARCH job USING INDEX job_ended (state=? AND id>? AND id<?)",),
+    "job/count_queued": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",),
+    "job/count_running": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",),
     "job/list_any": ("SEARCH job USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",),
     "job/list_due": (
         "SEARCH due USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
@@ -79,6 +85,12 @@ PLANS: dict[str, tuple[str, ...]] = {
     "job/stride_ended": ("SEARCH job USING COVERING INDEX job_ended (state=? AND id<?)",),
     "job/stride_queued": ("SEARCH ready USING INTEGER PRIMARY KEY (rowid<?)",),
     "job/stride_running": ("SEARCH lease USING INTEGER PRIMARY KEY (rowid<?)",),
+    "run/list_any": ("SEARCH run USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",),
+    "run/list_ended": ("SEARCH run USING INDEX run_ended (state=? AND id>? AND id<?)",),
+    "run/list_live": ("SEARCH run USING INDEX run_live (id>? AND id<?)",),
+    "run/stride_any": ("SEARCH run USING INTEGER PRIMARY KEY (rowid<?)",),
+    "run/stride_ended": ("SEARCH run USING COVERING INDEX run_ended (state=? AND id<?)",),
+    "run/stride_live": ("SEARCH run USING INDEX run_live (id<?)",),
     "depth/uncounted": ("SEARCH event USING INTEGER PRIMARY KEY (rowid>?)", "SEARCH job USING INTEGER PRIMARY KEY"),
     "depth/oldest": (
         "SEARCH ready USING COVERING INDEX ready_order (lane=? AND priority>?)",

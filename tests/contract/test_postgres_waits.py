@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from mainspring.clock import MINUTE, SECOND, Instant, instant_text
-from mainspring.control import schedules
+from mainspring.control import schedules, submit
 from mainspring.domain.attempt import Ending
+from mainspring.domain.job import JobRequest
 from mainspring.domain.plan import Plan
 from mainspring.domain.states import Outcome
 from mainspring.domain.task import Lodging
@@ -94,6 +95,14 @@ def test_a_submit_goes_in_two_parts_with_a_sync_behind_each(story: Story, tmp_pa
     """
     story.submit()
     assert parts(story, tmp_path, story.submit) == ["Sync"] * 2
+
+    def answered(key: str) -> object:
+        return submit.submit_one(story.store, JobRequest("send"), actor="client", idempotency_key=key)
+
+    answered("one")
+    (tmp_path / "keyed").mkdir()
+    found = parts(story, tmp_path / "keyed", lambda: answered("two"))
+    assert found == ["Sync"] * 2, "it is not read to be answered, nor its key by itself"
 
 
 @pytest.mark.parametrize(("of_a_run", "waits"), [(False, 2), (True, 3)])

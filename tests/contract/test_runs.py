@@ -22,7 +22,7 @@ from mainspring.domain.states import Outcome, State
 from mainspring.domain.task import Catalog
 from mainspring.domain.workflow import Node, Workflow
 from mainspring.errors import IllegalState, InvalidParameters, InvalidWorkflow, UnknownRun, UnknownWorkflow
-from mainspring.store import Transaction, export
+from mainspring.store import Transaction, export, walk
 from mainspring.store import runs as store_runs
 from mainspring.store.runs import Key, Taker, count_needs
 from mainspring.transitions import advance, inputs
@@ -379,6 +379,40 @@ def test_a_definition_is_stored_once_and_a_run_keeps_the_one_it_began_with(runs:
     assert [one.name for one in workflows.listed(runs.store)] == ["w"]
     assert workflows.put(runs.store, first, actor="ann").hash == runs.run(run.id).hash
     assert len(control_runs.listed(runs.store, RunFilter(workflow="w", state="live")).items) == 1
+
+
+def test_lists_of_runs_have_those_that_match_however_few_one_answer_passes(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("w", "v", "w", "v", "w", "v")
+    begun = [runs.start(node("A"), name=name) for name in names]
+    control_runs.cancel(runs.store, begun[0], actor="ann")
+    control_runs.cancel(runs.store, begun[1], actor="ann")
+    runs.errands()
+
+    def listed(workflow: str | None, state: str | None, limit: int) -> list[int]:
+        page = control_runs.listed(runs.store, RunFilter(workflow, state, None, limit))
+        found = [int(one.id) for one in page.items]
+        while page.next is not None:
+            assert len(page.items) <= limit
+            page = control_runs.listed(runs.store, RunFilter(workflow, state, page.next, limit))
+            found += [one.id for one in page.items]
+        return found
+
+    kinds = {one: (runs.run(one).workflow, runs.run(one).state.value) for one in begun}
+    assert {state for _, state in kinds.values()} == {"running", "cancelled"}
+    for strides in (walk.STRIDES, (1, 2)):
+        monkeypatch.setattr(walk, "STRIDES", strides)
+        for workflow in (None, "w", "v", "x"):
+            for state in (None, "live", "pending", "running", "cancelled", "failed"):
+                expected = [
+                    one
+                    for one, (name, stands) in reversed(kinds.items())
+                    if workflow in {None, name}
+                    and (state in {None, stands} or (state == "live" and stands in {"pending", "running"}))
+                ]
+                for limit in (1, 2, 50):
+                    assert listed(workflow, state, limit) == expected, (workflow, state, limit)
 
 
 def test_what_can_not_be_is_refused_and_nothing_is_stored(runs: Runs) -> None:

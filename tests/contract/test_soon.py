@@ -119,9 +119,9 @@ def test_what_a_lost_answer_may_have_taken_is_given_back_and_taken_again(story: 
 # --- submits ----------------------------------------------------------------------------------------------------------
 
 REQUESTS = [
-    JobRequest("send", {"x": 'a"\\'}, priority=3, tags={"team": "mail"}, meta={"k": [None]}),
+    JobRequest("shop.send", {"x": 'a"\\'}, priority=3, tags={"team": "mail"}, meta={"k": [None]}),
     JobRequest("shop.send"),
-    JobRequest("send", {"x": "\U0001f600"}),
+    JobRequest("shop.send", {"x": "\U0001f600"}),
 ]
 
 
@@ -131,9 +131,9 @@ def stored(story: Story, how: Callable[[Transaction], Any]) -> tuple[Dump, list[
     ready = submit.prepared(story.store, REQUESTS)
 
     def work(tx: Transaction) -> list[int]:
-        receipts = submit._born(how(tx), prepared=ready, actor="client", parent=first, once=None, first=True)
-        assert receipts is not None
-        return [one.job for one in receipts]
+        told = submit._born(how(tx), prepared=ready, actor="client", parent=first, once=None, first=True)
+        assert told is not None
+        return [one.job for one in told.receipts]
 
     ids = story.store.write(work)
     dump = story.bench.dump(story.store)

@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from mainspring.store.sqlite_place import check_engine, check_place, filesystem
 from tests.contract import children
 from tests.contract.engines import SqliteBench, connection_of, engine_of
 from tests.contract.stories import Story
+from tests.patience import Limit
 
 
 @pytest.fixture
@@ -385,6 +387,28 @@ def test_a_database_of_another_program_is_refused_and_left_as_it_is(tmp_path: Pa
         connect(f"sqlite:///{file}")
     assert file.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["theirs.db"]
+
+
+def test_the_log_is_copied_into_the_database_beside_the_commits_of_a_process_with_a_writer(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    store = open_url(path)
+    engine = engine_of(store)
+    assert engine._checkpoints is not None
+    (turn,) = engine._checkpoints.pause()
+    text = "x" * 12_000_000
+    before = path.stat().st_size
+    for number in range(2):
+        store.write(
+            lambda tx, n=number: tx.rows("policy/insert", document=f"{n} {text}")  # type: ignore[misc]
+        )
+    assert path.stat().st_size == before, "no commit has copied anything"
+    turn.release()
+    limit = Limit(60)
+    while path.stat().st_size < before + len(text) and not limit.over():
+        store.write(lambda tx: tx.rows("counter/take", name="job", count=1))
+    assert path.stat().st_size > before + len(text)
+    store.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "mainspring-checkpoint"]
 
 
 def test_a_process_that_stays_gives_the_log_its_size_and_changes_nothing(tmp_path: Path) -> None:

@@ -298,7 +298,7 @@ def a_whole_life(story: Story) -> None:
     store.read(lambda tx: lanes.policy(tx, 1))
     store.read(lambda tx: jobs.leased_by(tx, story.worker))
     read.history(store, after=0, job=child, kinds=("queued",), limit=5)
-    read.history(store, after=0, job=None, kinds=(), limit=5)
+    read.history(store, after=0, job=None, kinds=("queued",), limit=5)
     read.happenings(store, after=0, limit=5)
     lives_in_numbers(story)
     lives_with_topics(story)
@@ -520,7 +520,8 @@ def lives_of_runs(runs: Runs) -> None:
     runs.end("a")
     runs.story.job(runs.job(taking, "b").id)
     control_runs.document(runs.store, run)
-    control_runs.listed(runs.store, RunFilter())
+    for state in (None, "live", "running", "failed"):
+        control_runs.listed(runs.store, RunFilter("w", state))
     runs.nodes(run)
     replays.restart(runs.store, conditional, actor="ann")
     replays.resume(runs.store, conditional, actor="ann", since="b")

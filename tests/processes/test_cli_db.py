@@ -57,6 +57,22 @@ def test_a_sound_database_is_called_so_and_a_damaged_one_ends_with_5(cli: Comman
     }
 
 
+def test_kept_counts_that_are_wrong_are_put_right_by_repair(cli: CommandLine):
+    Store.open(HERE).close()
+    hand = apsw.Connection(".mainspring/mainspring.db")
+    hand.execute("insert into reader (name, cursor) values ('depths', 0)")
+    hand.execute("insert into lane (id, queue, app, lodging, requires, slots) values (1, 'mail', 'shop', '', '{}', 1)")
+    hand.execute("insert into depth (lane, task, state, jobs) values (1, 'shop.send', 'dead', 3)")
+    hand.close()
+    said = cli("db", "check")
+    assert said.status == 5
+    assert "queue mail, task shop.send: 3 dead, and 0 are there" in said.out
+    said = cli("db", "check", "--repair")
+    assert said.status == 0
+    assert "1 kept counts were put right." in said.out
+    assert cli("db", "check").status == 0
+
+
 def test_an_upgrade_says_what_it_did(cli: CommandLine):
     Store.open(HERE).close()
     newest = migrations("sqlite")[-1][0]

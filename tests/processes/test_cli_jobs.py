@@ -178,7 +178,7 @@ def test_a_list_goes_on_where_an_answer_ends_early_as_few_of_many_match(
 ):
     rare = requests(2, queue="rare")
     requests(9)
-    monkeypatch.setattr("mainspring.store.job_lists.STRIDES", (1, 2))
+    monkeypatch.setattr("mainspring.store.walk.STRIDES", (1, 2))
     assert [job["id"] for job in cli("jobs", "--queue", "rare", "--json").answer] == rare[::-1]
     assert [job["id"] for job in cli("jobs", "--queue", "rare", "--limit", "1", "--json").answer] == rare[:0:-1]
 

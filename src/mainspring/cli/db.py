@@ -40,9 +40,13 @@ def _upgraded(one: Upgraded) -> str:
     return f"{one.place}: from version {one.found} to {one.made[-1]}.{saved}"
 
 
-def check(*, access: Access = of.DEFAULT) -> int:
+def check(
+    *,
+    repair: Annotated[bool, option("Put kept counts right that are not what the rows say.")] = False,
+    access: Access = of.DEFAULT,
+) -> int:
     """Look for damage, rows out of place, what nobody sweeps, dead rows and who holds them. Exit 5 when unsound."""
-    found = database.examine(access.load().settings.database_url)
+    found = database.examine(access.load().settings.database_url, repair=repair)
     sound = all(one.level is not Level.FAULT for one in found)
     if access.json:
         show.as_json({"sound": sound, "findings": [structs.asdict(one) for one in found]})

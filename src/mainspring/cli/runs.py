@@ -81,7 +81,11 @@ def runs(
 ) -> int:
     """List runs, newest first."""
     with access.client() as client:
-        found = client.runs(RunFilter(workflow=workflow, state=state, limit=limit)).items
+        page = client.runs(RunFilter(workflow=workflow, state=state, limit=limit))
+        found = page.items
+        while page.next is not None and len(found) < limit:  # where few of very many match, one answer has not all
+            page = client.runs(RunFilter(workflow, state, page.next, limit - len(found)))
+            found += page.items
     if access.json:
         show.as_json([run_wire(one) for one in found])
         return 0

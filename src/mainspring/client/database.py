@@ -42,10 +42,13 @@ def upgrade(url: str) -> list[Upgraded]:
     return upgrading.upgrade_at(url)
 
 
-def examine(url: str) -> list[Finding]:
-    """Everything that ``db check`` finds. Raises the StoreError of a database that can't even be opened."""
+def examine(url: str, *, repair: bool = False) -> list[Finding]:
+    """Everything that ``db check`` finds. Raises the StoreError of a database that can't even be opened.
+
+    ``repair``: kept counts that are not what the rows say are put right.
+    """
     with _opened(url) as store:
-        found = check.check(store)
+        found = check.check(store, repair=repair)
     return [*found, relocate.standing(url)]
 
 

@@ -40,9 +40,9 @@ from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.bulk import Bulk, BulkDone
 from mainspring.domain.configured import Edit, Holding, Kept
-from mainspring.domain.event import Event, Happening
+from mainspring.domain.event import Event, EventPage, Happening
 from mainspring.domain.ids import JobId
-from mainspring.domain.job import Job, JobFilter, JobPage, JobRequest, Receipt
+from mainspring.domain.job import Job, JobCount, JobFilter, JobPage, JobRequest, Receipt
 from mainspring.domain.logline import LogLine
 from mainspring.domain.metric import Figures, Point, SeriesWanted
 from mainspring.domain.outward import Network, networks_of
@@ -123,6 +123,12 @@ class DirectClient:
             self.store, requests, actor=self._actor, parent=self._parent, idempotency_key=idempotency_key
         )
 
+    def submit_one(self, request: JobRequest, *, idempotency_key: str | None = None) -> tuple[Job, bool]:
+        """The job that a request led to, once it is durable, and whether it is a new one."""
+        return submit.submit_one(
+            self.store, request, actor=self._actor, parent=self._parent, idempotency_key=idempotency_key
+        )
+
     def job(self, job: int) -> Job:
         """One job. Raises UnknownJob."""
         return read.job(self.store, job)
@@ -143,11 +149,19 @@ class DirectClient:
         """The attempts of a job in order, the running one last."""
         return read.attempts(self.store, job)
 
+    def count_part(self, wanted: JobFilter) -> JobCount:
+        """How many jobs of the next part of the list match."""
+        return read.counted_part(self.store, wanted)
+
     def events(
         self, *, after: int = 0, job: int | None = None, kinds: Sequence[str] = (), limit: int = 1000
     ) -> list[Event]:
         """Events behind the cursor, oldest first."""
         return read.history(self.store, after=after, job=job, kinds=kinds, limit=limit)
+
+    def event_page(self, *, after: int, job: int | None, kinds: Sequence[str], limit: int) -> EventPage:
+        """The next part of the events, oldest first."""
+        return read.history_page(self.store, after=after, job=job, kinds=kinds, limit=limit)
 
     def last_event(self) -> int:
         """The newest cursor."""

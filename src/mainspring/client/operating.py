@@ -9,7 +9,8 @@ from mainspring.client import Client
 from mainspring.clock import Duration
 from mainspring.domain.access import Asker, Change, ChangeFilter, Role, Token, User, UserChange
 from mainspring.domain.configured import Edit, Holding
-from mainspring.domain.event import Happening
+from mainspring.domain.event import EventPage, Happening
+from mainspring.domain.job import Job, JobCount, JobFilter, JobRequest
 from mainspring.domain.metric import Figures, Point, SeriesWanted
 from mainspring.domain.plan import Plan
 from mainspring.domain.record import Record, RecordFilter
@@ -162,6 +163,21 @@ class ServingClient(OperatingClient, Protocol):
 
     def sign_out(self, secret: str, *, address: str) -> None:
         """A session is over. Raises Unauthenticated."""
+        ...
+
+    def submit_one(self, request: JobRequest, *, idempotency_key: str | None = None) -> tuple[Job, bool]:
+        """The job that a request led to, once it is durable, and whether it is a new one. Raises as ``submit``."""
+        ...
+
+    def count_part(self, wanted: JobFilter) -> JobCount:
+        """How many jobs match of those that one look passes, and where the next one goes on.
+
+        Raises UnknownTask, InvalidCursor, InvalidInput.
+        """
+        ...
+
+    def event_page(self, *, after: int, job: int | None, kinds: Sequence[str], limit: int) -> EventPage:
+        """Events behind a cursor that one look finds, oldest first. Raises UnknownJob, InvalidCursor, InvalidInput."""
         ...
 
     def happenings(self, *, after: int, limit: int) -> list[Happening]:

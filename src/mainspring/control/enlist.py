@@ -51,10 +51,10 @@ def _found(tx: Transaction, prepared: Sequence[Prepared]) -> _Grounds | None:
     grounds: _Grounds = {}
     for one in prepared:
         if one.ground not in grounds:
-            declaration, lane, policy = catalog.ground_known(tx, one.ground)
-            if declaration != one.declaration or lane is None or policy is None:
+            known = catalog.ground_known(tx, one.ground)
+            if not one.stands_on(known) or known.lane is None or known.policy is None:
                 return None
-            grounds[one.ground] = lane, policy
+            grounds[one.ground] = known.lane, known.policy
     return grounds
 
 
@@ -63,8 +63,9 @@ def _made(tx: Transaction, prepared: Sequence[Prepared]) -> _Grounds | None:
     grounds: _Grounds = {}
     for one in prepared:
         if one.ground not in grounds:
-            declaration, lane, policy = catalog.ground(tx, one.ground)
-            if declaration != one.declaration:
+            known = catalog.ground_known(tx, one.ground)
+            if not one.stands_on(known):
                 return None
+            _, lane, policy = catalog.made(tx, one.ground, known)
             grounds[one.ground] = lane, policy
     return grounds

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from mainspring.domain.attempt import Attempt
-from mainspring.domain.event import Event, Happening
+from mainspring.domain.event import Event, EventPage, Happening
 from mainspring.domain.ids import LARGEST, JobId, RunId
-from mainspring.domain.job import Job, JobFilter, JobPage
+from mainspring.domain.job import Job, JobCount, JobFilter, JobPage
 from mainspring.domain.logline import LogLine
 from mainspring.domain.states import Cause, State
 from mainspring.domain.task import Task
@@ -53,18 +55,41 @@ def listed(store: Store, wanted: JobFilter) -> JobPage:
 
 
 def counted(store: Store, wanted: JobFilter) -> int:
-    """How many jobs match. Raises UnknownTask, InvalidInput."""
+    """How many jobs match, however long that takes: in short looks. Raises UnknownTask, InvalidCursor, InvalidInput."""
+    part = counted_part(store, wanted)
+    number = part.count
+    while part.next is not None:
+        part = counted_part(store, msgspec.structs.replace(wanted, cursor=part.next))
+        number += part.count
+    return number
+
+
+def counted_part(store: Store, wanted: JobFilter) -> JobCount:
+    """How many match of those that one look passes. Raises UnknownTask, InvalidCursor, InvalidInput.
+
+    All of them where that is kept; else what has a tag or was made at some time is counted from the rows.
+    """
     _check_tag(wanted.tag)
-    return store.read(lambda tx: _counted(tx, wanted))
+    before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
+
+    def look(tx: Transaction) -> JobCount:
+        tasks = _tasks(tx, wanted.task)
+        number = _kept(tx, wanted, tasks)
+        if number is not None:
+            return JobCount(number, None)
+        number, below = job_lists.counted(tx, wanted, tasks, before)
+        return JobCount(number, None if below is None else str(below))
+
+    return store.read(look)
 
 
-def _counted(tx: Transaction, wanted: JobFilter) -> int:
-    """By what is kept, unless something is asked that is not kept apart."""
-    tasks = _tasks(tx, wanted.task)
-    apart = wanted.tag is None and wanted.since is None and wanted.until is None
-    kept = depths.now(tx) if apart else None
+def _kept(tx: Transaction, wanted: JobFilter, tasks: Sequence[str] | None) -> int | None:
+    """How many there are by what is kept; None where something is asked that is not kept apart, or not up to now."""
+    if any(one is not None for one in (wanted.tag, wanted.since, wanted.until, wanted.cursor)):
+        return None
+    kept = depths.now(tx)
     if kept is None:
-        return job_lists.counted(tx, wanted, tasks)
+        return None
     return sum(
         number
         for where, number in kept.items()
@@ -85,7 +110,20 @@ def attempts(store: Store, number: int) -> list[Attempt]:
 
 
 def history(store: Store, *, after: int, job: int | None, kinds: Sequence[str], limit: int) -> list[Event]:
-    """Events behind a cursor, oldest first. Raises UnknownJob, InvalidCursor, InvalidInput for an unknown kind."""
+    """Events behind a cursor, oldest first, as many as were asked for where there are so many; in short looks.
+
+    Raises UnknownJob, InvalidCursor, InvalidInput for an unknown kind.
+    """
+    page = history_page(store, after=after, job=job, kinds=kinds, limit=limit)
+    found = page.items
+    while page.next is not None and len(found) < limit:
+        page = history_page(store, after=page.next, job=job, kinds=kinds, limit=limit - len(found))
+        found += page.items
+    return found
+
+
+def history_page(store: Store, *, after: int, job: int | None, kinds: Sequence[str], limit: int) -> EventPage:
+    """The same in one look, which ends after so many that are of other kinds."""
     _check_limit(limit, MOST_LINES)
     _check_cursor(after)
     known = {*State, *Cause}
@@ -94,10 +132,11 @@ def history(store: Store, *, after: int, job: int | None, kinds: Sequence[str], 
             remedy = near(kind, known) or f"Kinds: {', '.join(sorted(known))}."
             raise InvalidInput(f"{kind!r} is not a kind of event.", remedy=remedy, field="kinds")
 
-    def look(tx: Transaction) -> list[Event]:
-        if job is not None:
-            _require(tx, job)
-        return events.after(tx, after, job=job, kinds=kinds, limit=limit)
+    def look(tx: Transaction) -> EventPage:
+        if job is None:
+            return events.after(tx, after, kinds=kinds, limit=limit)
+        _require(tx, job)
+        return events.of_job(tx, job, after, kinds=kinds, limit=limit)
 
     return store.read(look, latest=True)
 

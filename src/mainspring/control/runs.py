@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from mainspring.control.read import storable
 from mainspring.control.workflows import kept
 from mainspring.domain.ids import LARGEST, JobId, RunId
@@ -81,10 +79,10 @@ def listed(store: Store, wanted: RunFilter) -> RunPage:
     if not 1 <= wanted.limit <= MOST:
         raise InvalidInput(f"limit is {wanted.limit}; it must be between 1 and {MOST}.", field="limit")
     before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
-    one_more = msgspec.structs.replace(wanted, limit=wanted.limit + 1)
-    found = store.read(lambda tx: run_questions.listed(tx, one_more, before))
-    items, more = found[: wanted.limit], len(found) > wanted.limit
-    return RunPage(items, str(items[-1].id) if more else None)
+    found, below = store.read(lambda tx: run_questions.listed(tx, wanted, before))
+    items = found[: wanted.limit]
+    below = items[-1].id if len(found) > wanted.limit else below
+    return RunPage(items, None if below is None else str(below))
 
 
 def nodes(store: Store, number: int, *, after: int = 0, limit: int = MOST, jobs: int = 20) -> list[RunNode]:

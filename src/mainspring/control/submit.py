@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from mainspring.domain.ids import JobId, LaneId
-from mainspring.domain.job import ATOMIC, JobRequest, Receipt
+from mainspring.clock import Instant
+from mainspring.control import read
+from mainspring.domain.ids import JobId
+from mainspring.domain.job import ATOMIC, Job, JobRequest, Receipt
 from mainspring.domain.span import TAG
 from mainspring.domain.uniqueness import checked_idempotency_key
 from mainspring.errors import (
@@ -28,14 +30,24 @@ from mainspring.errors import (
 from mainspring.faults import FaultPoint
 from mainspring.store import Store, Transaction, at_once, catalog, keys
 from mainspring.store.at_once import Order
-from mainspring.store.catalog import Ground
-from mainspring.transitions.born import born
+from mainspring.store.catalog import Known
+from mainspring.store.keys import Answered
+from mainspring.store.transaction import Wanted
+from mainspring.transitions.born import Birth, as_born, born
 from mainspring.transitions.prepared import Prepared, birth, declared_of, find, prepare
 
 MOST_PER_SUBMIT = 1_000_000
 
 _FEW = 20
 """Jobs that are stored in less time than a worker needs to wake up."""
+
+
+class _Stored(NamedTuple):
+    """What a submit led to. ``births``: of what it has stored just now, as of ``at``; none where it was told before."""
+
+    receipts: list[Receipt]
+    births: Sequence[Birth] = ()
+    at: Instant = Instant(0)
 
 
 class _Once(NamedTuple):
@@ -62,23 +74,43 @@ def submit(
     IdempotencyKeyReused for other requests with this key; StoreError, which says how many were stored before where that
     is not none.
     """
+    return _submitted(store, requests, actor, parent, idempotency_key)[1].receipts
+
+
+def submit_one(
+    store: Store, request: JobRequest, *, actor: str, parent: JobId | None = None, idempotency_key: str | None = None
+) -> tuple[Job, bool]:
+    """The job that a request led to, and whether it is a new one: as ``submit``.
+
+    What was stored just now is answered as it was stored, for one question less; any other job as it is by now.
+    """
+    ready, stored = _submitted(store, [request], actor, parent, idempotency_key)
+    (receipt,) = stored.receipts
+    if receipt.new and stored.births:
+        return as_born(receipt.job, stored.births[0], ready[0].ground, stored.at), True
+    return read.job(store, receipt.job), receipt.new
+
+
+def _submitted(
+    store: Store, requests: Sequence[JobRequest], actor: str, parent: JobId | None, idempotency_key: str | None
+) -> tuple[list[Prepared], _Stored]:
+    """The checked requests, and what they led to."""
     most = MOST_PER_SUBMIT if idempotency_key is None else ATOMIC
     if len(requests) > most:
         raise TooManyJobs(len(requests), most)
     once = None if idempotency_key is None else _once(idempotency_key, requests)
-    told: list[Receipt] | None = None
-    while told is None:
+    while True:
         try:
             ready = prepared(store, requests)
         except InvalidInput:
-            told = None if once is None else store.read(lambda tx: _told(tx, once))
+            told = None if once is None else store.read(lambda tx: _told_before(tx, once))
             if told is None:
                 raise
-            return told  # what it was answered while it was still right
-        told = _stored(store, ready, actor, parent, once)
-        if told is None:
-            store.declarations.clear()  # a task was declared anew since we looked: check against that
-    return told
+            return [], _Stored(told)  # what it was answered while it was still right
+        stored = _stored(store, ready, actor, parent, once)
+        if stored is not None:
+            return ready, stored
+        store.declarations.clear()  # a task was declared anew since we looked: check against that
 
 
 def _once(key: str, requests: Sequence[JobRequest]) -> _Once:
@@ -98,10 +130,15 @@ def _meant(request: JobRequest) -> JobRequest:
     return msgspec.structs.replace(request, tags={key: text for key, text in request.tags.items() if key != TAG})
 
 
-def _told(tx: Transaction, once: _Once) -> list[Receipt] | None:
+def _told_before(tx: Transaction, once: _Once) -> list[Receipt] | None:
     """What was answered before, if anything was. Raises IdempotencyKeyReused."""
-    before = keys.answered(tx, once.key)
-    if before is None:
+    name, values = keys.asking(once.key)
+    return _told(tx, once, keys.answered(tx.rows(name, **values)))
+
+
+def _told(tx: Transaction, once: _Once, before: Answered | None) -> list[Receipt] | None:
+    """The same from what is kept under the key."""
+    if before is None or before.until <= tx.now:
         return None
     if before.digest != once.digest:
         raise IdempotencyKeyReused(
@@ -124,7 +161,10 @@ def prepared(store: Store, requests: Sequence[JobRequest]) -> list[Prepared]:
     if len(texts) < len(names):
         texts = store.read(lambda tx: {name: _found(tx, name) for name in names})
     declared = {name: declared_of(text) for name, text in texts.items() if isinstance(text, str)}
-    store.declarations.update((one.task.name, one.text) for one in declared.values())
+    for name, one in declared.items():
+        store.declarations[one.task.name] = one.text
+        if "." not in name:  # a short name, which no task can have as its full one
+            store.declarations[name] = one.text
     checked = []
     for index, request in enumerate(requests):
         try:
@@ -147,9 +187,10 @@ def _found(tx: Transaction, name: str) -> str | UnknownTask:
 
 def _stored(
     store: Store, prepared: Sequence[Prepared], actor: str, parent: JobId | None, once: _Once | None
-) -> list[Receipt] | None:
+) -> _Stored | None:
     """What they led to; None with nothing stored when a task is declared otherwise than they were checked against."""
     receipts: list[Receipt] = []
+    born_now: _Stored | None = None
     try:
         for start in range(0, len(prepared), ATOMIC):
             some = prepared[start : start + ATOMIC]
@@ -163,7 +204,7 @@ def _stored(
             )
             if born_now is None:
                 return None
-            receipts += born_now
+            receipts += born_now.receipts
     except (StoreError, InvalidInput, KeyHeld) as error:
         if error.index is not None:
             error.index += len(receipts)
@@ -173,7 +214,7 @@ def _stored(
                 f" Before that, {len(receipts):,} of {len(prepared):,} jobs were stored ({first} to {last})."
             )
         raise
-    return receipts
+    return _Stored(receipts) if born_now is None else born_now._replace(receipts=receipts)
 
 
 def _is_simple(some: Sequence[Prepared]) -> bool:
@@ -189,35 +230,41 @@ def _born(  # noqa: PLR0913 - all that a birth depends on
     parent: JobId | None,
     once: _Once | None,
     first: bool,
-) -> list[Receipt] | None:
-    """Insert them. What the first ones were checked against must still be declared."""
+) -> _Stored | None:
+    """Insert them. What the first ones were checked against must still be declared. All is asked for in one wait."""
     if once is None and (stored := _stored_at_once(tx, prepared, actor, parent)):
-        return stored
+        return _Stored(stored)
     tx.expect_ids(len(prepared))
-    told = None if once is None else _told(tx, once)
+    wanted = {one.ground: one for one in prepared}
+    asked: list[Wanted] = [catalog.asking(ground) for ground in wanted]
+    asked += [] if once is None else [keys.asking(once.key)]
+    answers = tx.together(*asked)
+    before = None if once is None else keys.answered(answers.pop())
+    told = None if once is None else _told(tx, once, before)
     if told is not None:
-        return told  # another process was faster
-    found: dict[Ground, tuple[LaneId, int]] = {}
-    births = []
-    for one in prepared:
-        if one.ground not in found:
-            declaration, lane, policy = catalog.ground(tx, one.ground)
-            if first and declaration != one.declaration:
-                return None
-            found[one.ground] = lane, policy
-        births.append(birth(tx, one, parent, *found[one.ground]))
+        return _Stored(told)  # another process was faster
+    known = {ground: Known(*rows[0]) for ground, rows in zip(wanted, answers, strict=True)}
+    if first and not all(one.stands_on(known[one.ground]) for one in prepared):
+        return None
+    grounds = {ground: catalog.made(tx, ground, row)[1:] for ground, row in known.items()}
+    births = [birth(tx, one, parent, *grounds[one.ground]) for one in prepared]
     receipts = born(tx, births, actor)
     if once is not None:
-        keys.remember(tx, once.key, once.digest, receipts)
-    return receipts
+        keys.remember(tx, once.key, once.digest, receipts, over=before)
+    return _Stored(receipts, births, tx.now)
 
 
 def _stored_at_once(
     tx: Transaction, prepared: Sequence[Prepared], actor: str, parent: JobId | None
 ) -> list[Receipt] | None:
-    """The same by one statement, for which we wait while all begins: jobs that are alike and may run now."""
+    """The same by one statement, for which we wait while all begins: jobs that are alike and may run now.
+
+    It looks at no other tasks, so names that may have become those of several are not for it.
+    """
     ground, declaration = prepared[0].ground, prepared[0].declaration
-    if not tx.at_once or tx.one_writer or not all(one.ground == ground and one.runs_now for one in prepared):
+    if not tx.at_once or tx.one_writer:
+        return None
+    if not all(one.ground == ground and one.runs_now and not one.by_short for one in prepared):
         return None
     wanted = [(one.priority, one.tags, one.meta, one.params) for one in prepared]
     return [Receipt(job) for job in at_once.submit(tx, Order(ground, declaration, parent, wanted), actor)]

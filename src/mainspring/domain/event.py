@@ -28,6 +28,16 @@ class Event(msgspec.Struct, frozen=True):
     detail: dict[str, Any] | None = None
 
 
+class EventPage(msgspec.Struct, frozen=True):
+    """One page of events and the cursor of the next (None at the end).
+
+    Where few of very many are of the wanted kinds, a page may hold fewer than asked for, or none, before the end.
+    """
+
+    items: list[Event]
+    next: int | None
+
+
 class Happening(msgspec.Struct, frozen=True):
     """Something that happened, to whatever it was: a job, a run, or a node without a job; and what that belongs to.
 

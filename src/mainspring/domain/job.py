@@ -128,6 +128,13 @@ class JobFilter(msgspec.Struct, frozen=True, omit_defaults=True):
     limit: int = 50
 
 
+class JobCount(msgspec.Struct, frozen=True):
+    """How many jobs of a part of the list match, and the cursor of the next part (None at the end): they add up."""
+
+    count: int
+    next: str | None
+
+
 class JobPage(msgspec.Struct, frozen=True):
     """One page of a list and the cursor of the next (None at the end).
 

@@ -138,8 +138,12 @@ class RunEvent(msgspec.Struct, frozen=True):
     detail: dict[str, Any] | None
 
 
+LIVE = "live"
+"""In a filter the state of all runs that have not ended."""
+
+
 class RunFilter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which runs a list shows; newest first. ``state``: ``live`` stands for all that have not ended."""
+    """Which runs a list shows; newest first. ``state``: a RunState, or LIVE."""
 
     workflow: str | None = None
     state: str | None = None
@@ -148,7 +152,10 @@ class RunFilter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RunPage(msgspec.Struct, frozen=True):
-    """One page of a list and the cursor of the next (None at the end)."""
+    """One page of a list and the cursor of the next (None at the end).
+
+    Where few of very many runs match, a page may hold fewer than asked for, or none, before the end.
+    """
 
     items: list[Run]
     next: str | None

@@ -35,25 +35,28 @@ class RollUp:
         self._clock = clock
         self._poll = poll
         self._sampled = -1
+        self._uncounted = True  # there may be, until a look has said otherwise
         self._tidy_at = Duration(0)
         self.read = 0
 
     def has_work(self, sight: Sight, until: Instant) -> bool:
         """Whether there are events that nobody has counted."""
-        return sight.event > (sight.counted or 0)
+        self._uncounted = sight.event > (sight.counted or 0)
+        return self._uncounted
 
     def turn(self) -> Duration:
         """Count a batch of events; how long to wait until the next."""
         began = self._clock.monotonic()
         self._sample()
-        unread = self._store.read(_unread, latest=True)
-        if unread is None:
-            self._store.write(_begin)
-            return MILLISECOND
-        if any(one.until > one.before for one in unread):
-            self.read += self._store.write(lambda tx: _counted(tx, unread))
-        if any(one.full for one in unread):
-            return Duration(max(MILLISECOND, _SHARE * (self._clock.monotonic() - began)))
+        if self._uncounted:
+            unread = self._store.read(_unread, latest=True)
+            if unread is None:
+                self._store.write(_begin)
+                return MILLISECOND
+            if any(one.until > one.before for one in unread):
+                self.read += self._store.write(lambda tx: _counted(tx, unread))
+            if any(one.full for one in unread):
+                return Duration(max(MILLISECOND, _SHARE * (self._clock.monotonic() - began)))
         self._tidy(began)
         return Duration(min(self._poll, MINUTE - self._store.clock.now() % MINUTE))
 

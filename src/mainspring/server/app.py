@@ -83,6 +83,10 @@ _LOOK_UNASKED = Duration(5 * MINUTE)
 _PATIENCE_AT_END = 2
 """Seconds that requests at hand may still take."""
 
+_GIVE_WAY = 0.0005
+"""Seconds after which a thread that computes gives way to one that waits. A request changes threads several times, and
+each time it would wait up to Python's own 5 ms while a long list is written beside it."""
+
 _LOOK_AROUND = 1
 """Seconds between two looks of uvicorn at its date header; a signal wakes it at once."""
 
@@ -94,6 +98,7 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
     AddressUnavailable and the StoreError that fits.
     """
     settings = live.settings
+    sys.setswitchinterval(_GIVE_WAY)
     ending = _Ending(live.hear)
     terms = Terms(settings.host, settings.port, settings.auth, settings.transport, settings.tls_cert, settings.tls_key)
     check(terms)

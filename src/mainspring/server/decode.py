@@ -37,6 +37,9 @@ FILTERS = ("state", "task", "queue", "tag", "since", "until", "cursor", "limit")
 NARROWING = FILTERS[:-2]
 """The filter of a bulk action: the same without the page."""
 
+COUNTING = (*NARROWING, "cursor")
+"""The query of a count."""
+
 LATER = frozenset(
     (
         *("requires", "labels", "slots", "memory", "cpu", "sandbox"),

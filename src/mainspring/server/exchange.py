@@ -142,10 +142,18 @@ Look = Callable[[], Piece]
 """A short look for what is new since the one before; it never waits."""
 
 
+def _nowhere() -> None:
+    return None
+
+
 class Stream(NamedTuple):
-    """The value of an answer that goes on: what is found by looking again and again."""
+    """The value of an answer that goes on: what is found by looking again and again.
+
+    ``at_hand``: the same look at memory alone, which needs no thread; None where a look must ask the store.
+    """
 
     look: Look
+    at_hand: Callable[[], Piece | None] = _nowhere
 
 
 class Answer(NamedTuple):

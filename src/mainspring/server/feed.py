@@ -69,20 +69,30 @@ class Feed:
                 self._refresh()
             finally:
                 self._refreshing.release()
+        known = self._known(cursor)
+        return [Told(one) for one in self._client.happenings(after=cursor, limit=PAGE)] if known is None else known
+
+    def held(self, cursor: int) -> Sequence[Told] | None:
+        """The same from memory alone, never waiting; None where that is not new enough, or begins later."""
+        if self._is_due(self._clock.monotonic()) and not self._refreshing.locked():
+            return None
+        return self._known(cursor)
+
+    def _known(self, cursor: int) -> Sequence[Told] | None:
         with self._changing:
-            if 0 <= self._start <= cursor:
-                first = bisect_right(self._kept, cursor, key=_seq)
-                return self._kept[first : first + PAGE]
-        return [Told(one) for one in self._client.happenings(after=cursor, limit=PAGE)]
+            if not 0 <= self._start <= cursor:
+                return None
+            first = bisect_right(self._kept, cursor, key=_seq)
+            return self._kept[first : first + PAGE]
 
     def _refresh(self) -> None:
         now = self._clock.monotonic()
+        if not self._is_due(now):
+            return
         if self._looked_at is None or now - self._looked_at >= _FORGOTTEN:
             newest = self._client.last_event()
             with self._changing:
                 self._kept, self._start, self._end = [], newest, newest
-        elif now - self._looked_at < _FRESH:
-            return
         else:
             found = self._client.happenings(after=self._end, limit=_KEPT // 2)
             with self._changing:
@@ -93,6 +103,10 @@ class Feed:
                     self._start = _seq(self._kept[surplus - 1])
                     del self._kept[:surplus]
         self._looked_at = now
+
+    def _is_due(self, now: Duration) -> bool:
+        """Whether the store is to be asked again."""
+        return self._looked_at is None or now - self._looked_at >= _FRESH
 
 
 def _seq(one: Told) -> int:

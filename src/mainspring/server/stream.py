@@ -1,6 +1,7 @@
 """Answers that go on while there is something to tell: server-sent events, found by short looks in the pool's threads.
 
-A look never waits, so that many listeners need no thread of their own. An error ends the stream with its problem
+A look never waits, so that many listeners need no thread of their own; one whose answer is in memory
+needs none at all. An error ends the stream with its problem
 document.
 """
 
@@ -15,7 +16,7 @@ from starlette.types import Receive, Send
 
 from mainspring.clock import MILLISECOND, SECOND, Duration, seconds
 from mainspring.errors import MainspringError
-from mainspring.server.exchange import Look, Piece
+from mainspring.server.exchange import Look, Piece, Stream
 from mainspring.server.problems import problem
 
 HEADERS = {"content-type": "text/event-stream", "x-accel-buffering": "no"}
@@ -42,7 +43,7 @@ def place(cursor: int) -> bytes:
 
 
 async def carry(  # noqa: PLR0913 - both directions of a connection, and what it is about
-    look: Look,
+    stream: Stream,
     call: Callable[[Look], Awaitable[Piece]],
     headers: Mapping[str, str],
     *,
@@ -57,7 +58,7 @@ async def carry(  # noqa: PLR0913 - both directions of a connection, and what it
     silent = Duration(0)
     try:
         while not any(one.done() for one in over):
-            piece = await _looked(look, call)
+            piece = await _looked(stream, call)
             silent = Duration(0) if piece.data else Duration(silent + _PAUSE)
             if silent >= _SILENCE:
                 piece, silent = piece._replace(data=_STILL), Duration(0)
@@ -65,8 +66,8 @@ async def carry(  # noqa: PLR0913 - both directions of a connection, and what it
                 await send({"type": "http.response.body", "body": piece.data, "more_body": True})
             if piece.last:
                 break
-            if not piece.more:
-                await asyncio.wait(over, timeout=seconds(_PAUSE), return_when=asyncio.FIRST_COMPLETED)
+            pause = 0.0 if piece.more else seconds(_PAUSE)  # none at all would keep the loop from everybody else
+            await asyncio.wait(over, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
         with suppress(OSError):
             await send({"type": "http.response.body", "body": b""})
     finally:
@@ -74,9 +75,9 @@ async def carry(  # noqa: PLR0913 - both directions of a connection, and what it
             one.cancel()
 
 
-async def _looked(look: Look, call: Callable[[Look], Awaitable[Piece]]) -> Piece:
+async def _looked(stream: Stream, call: Callable[[Look], Awaitable[Piece]]) -> Piece:
     try:
-        return await call(look)
+        return stream.at_hand() or await call(stream.look)
     except MainspringError as error:
         return Piece(event("error", problem(error).value), last=True)
 

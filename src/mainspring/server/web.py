@@ -73,7 +73,7 @@ class Written(NamedTuple):
     status: int
     headers: Mapping[str, str]
     data: bytes
-    look: Look | None = None
+    stream: Stream | None = None
 
 
 class Web:
@@ -134,12 +134,12 @@ class Web:
         except Exception:  # noqa: BLE001 - one bad request never ends the server
             _LOG.exception("%s %s failed (%s)", scope["method"], scope["path"], request)
             written = _written(fault(request))
-        if written.look is None:
+        if written.stream is None:
             await self._send(written, body, send)
         else:
-            await self._stream(written.look, receive, send)
+            await self._stream(written.stream, receive, send)
 
-    async def _stream(self, look: Look, receive: Receive, send: Send) -> None:
+    async def _stream(self, stream: Stream, receive: Receive, send: Send) -> None:
         if self._streaming >= self._limits.streams:
             refused = TooBusy(f"{self._streaming} answers go on already.", remedy="Try again in a second.")
             await self._send(_written(problem(refused)), Body(receive, 0, announced=False), send)
@@ -147,7 +147,7 @@ class Web:
         self._streaming += 1
         try:
             await carry(
-                look,
+                stream,
                 self._looked,
                 self._safe | HEADERS | {request_id.HEADER: request_id.current()},
                 receive=receive,
@@ -272,14 +272,14 @@ def _query(text: bytes, entry: Entry) -> dict[str, str]:
 def _written(answer: Answer) -> Written:
     value = answer.value
     if isinstance(value, Stream):
-        return Written(answer.status, answer.headers, b"", value.look)
+        return Written(answer.status, answer.headers, b"", value)
     return Written(answer.status, answer.headers, value if isinstance(value, bytes) else msgspec.json.encode(value))
 
 
 def _told(entry: Entry, asked: Asked) -> Written:
     """What the handler answers; of a list that the asker has already, no more than that."""
     written = _written(entry.handler(asked))
-    if written.status != HTTPStatus.OK or written.look is not None or not fresh.is_list(entry):
+    if written.status != HTTPStatus.OK or written.stream is not None or not fresh.is_list(entry):
         return written
     tag = fresh.tag(written.data)
     headers = {**written.headers, **fresh.HEADERS, "etag": tag}

@@ -67,8 +67,8 @@ def postgres_engine(url: str, clock: Clock | None, chance: Chance, *, inline: bo
 class Store:
     """An open store. Safe to use from several threads; not across a fork.
 
-    ``declarations``: tasks as this process last saw them in the catalog, by full name. Whoever relies on one checks it
-    in the transaction. ``debt``: early commits that whoever puts off the wait for the disk must settle.
+    ``declarations``: tasks as this process last saw them in the catalog, by full and by short name. Whoever relies on
+    one checks it in the transaction. ``debt``: early commits that whoever puts off the wait for the disk must settle.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from mainspring.domain.joins import Stop, Tally, run_state
 from mainspring.domain.states import Charge, Outcome, State
 from mainspring.domain.timetable import ScheduleId
 from mainspring.store import rows
-from mainspring.store.depths import Where
+from mainspring.store.depths import Spot
 from mainspring.store.rows import Policy
 from mainspring.store.transaction import Transaction
 
@@ -122,11 +122,11 @@ def misfits(tx: Transaction) -> list[tuple[str, ScheduleId, Instant]]:
     return [(what, ScheduleId(number), Instant(nominal)) for what, number, nominal in tx.rows("audit/schedules")]
 
 
-def misjudged(tx: Transaction, kept: Counter[Where]) -> list[tuple[Where, int, int]]:
+def misjudged(tx: Transaction, kept: Counter[Spot]) -> list[tuple[Spot, int, int]]:
     """Where another number of jobs is than was kept: (where, how many are there, how many were kept)."""
-    there = Counter({Where(*where): number for *where, number in tx.rows("audit/depths") if where[2] is not None})
-    wrong = {where for where in [*there, *kept] if there[where] != kept[where]}
-    return [(where, there[where], kept[where]) for where in sorted(wrong)]
+    there = Counter({Spot(*spot): number for *spot, number in tx.rows("audit/depths") if spot[3] is not None})
+    wrong = {spot for spot in [*there, *kept] if there[spot] != kept[spot]}
+    return [(spot, there[spot], kept[spot]) for spot in sorted(wrong)]
 
 
 def written(tx: Transaction) -> list[Written]:

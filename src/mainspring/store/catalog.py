@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mainspring.domain.ids import LARGEST, LaneId
 from mainspring.domain.task import Catalog, Task
@@ -89,15 +89,37 @@ def declarations(tx: Transaction, names: Iterable[str]) -> dict[str, str]:
     return dict(tx.rows("task/declared", names=rows.text(sorted(names))))
 
 
-def ground_known(tx: Transaction, wanted: Ground) -> tuple[str | None, LaneId | None, int | None]:
-    """In one look the task's declaration, and the numbers of lane and policy; None for what is not there."""
-    declared, lane, policy = tx.rows("task/ground", task=wanted.task, document=wanted.policy, **wanted.kind.values())[0]
-    return declared, lane, policy
+class Known(NamedTuple):
+    """The task's declaration, and the numbers of lane and policy; None for what is not there.
+
+    ``namesakes``: how many tasks have its short name.
+    """
+
+    declaration: str | None
+    lane: LaneId | None
+    policy: int | None
+    namesakes: int
+
+
+def ground_known(tx: Transaction, wanted: Ground) -> Known:
+    """In one look what there is of what a job is to stand on."""
+    name, values = asking(wanted)
+    return Known(*tx.rows(name, **values)[0])
+
+
+def asking(wanted: Ground) -> tuple[str, dict[str, Any]]:
+    """What is to be asked for that."""
+    return "task/ground", {"task": wanted.task, "document": wanted.policy, **wanted.kind.values()}
 
 
 def ground(tx: Transaction, wanted: Ground) -> tuple[str | None, LaneId, int]:
     """The same; lane and policy are made when new."""
-    declared, lane, policy = ground_known(tx, wanted)
+    return made(tx, wanted, ground_known(tx, wanted))
+
+
+def made(tx: Transaction, wanted: Ground, found: Known) -> tuple[str | None, LaneId, int]:
+    """What was found for that; lane and policy are made when new."""
+    declared, lane, policy, _ = found
     if lane is None:
         lane = lanes.intern(tx, wanted.kind)
     if policy is None:

@@ -1,18 +1,22 @@
 """What ``db check`` finds out about a database: damage, rows out of place, what was left lying, who holds vacuum back.
 
-It only reads, from one snapshot where that matters, and may take its time. Needs a store that is open: what keeps one
-from being opened (damage, tables of another version) is told by that.
+It only reads, unless it is told to repair, from one snapshot where that matters, and may take its time. Needs a store
+that is open: what keeps one from being opened (damage, tables of another version) is told by that.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 
 from mainspring.clock import MINUTE, Duration, Instant, instant_text, seconds
-from mainspring.store import Store, audit, depths
+from mainspring.domain.metric import DEPTHS
+from mainspring.store import Store, audit, depths, series
+from mainspring.store.depths import Spot
 from mainspring.store.transaction import Engine, Transaction
 
 _SHOWN = 20
@@ -23,6 +27,9 @@ _LATE = MINUTE
 
 _BEHIND = 1_000_000
 """Uncounted moves that a check still reads."""
+
+_TRIES = 3
+"""How often what is wrong is put right before it is told that it is."""
 
 _OLD_SLOT = 100_000  # transactions
 _MANY_DEAD = 50_000
@@ -45,17 +52,18 @@ class Finding(msgspec.Struct, frozen=True):
     details: list[str] = []
 
 
-def check(store: Store, *, old_snapshot: int = 60) -> list[Finding]:
+def check(store: Store, *, old_snapshot: int = 60, repair: bool = False) -> list[Finding]:
     """Look at everything. Raises the StoreError that fits when the looking itself fails.
 
-    ``old_snapshot``: seconds from which a session that holds vacuum back is told.
+    ``old_snapshot``: seconds from which a session that holds vacuum back is told; ``repair``: kept counts that are not
+    what the rows say are put right, whoever works meanwhile.
     """
     engines = {id(engine): engine for engine in (store.engine, store.logs.engine)}
     return [
         _integrity(list(engines.values())),
         *store.read(_rows),
         store.read(_runs),
-        store.read(_depths),
+        _depths(store, repair=repair),
         store.read(_late),
         _room(list(engines.values())),
         store.read(lambda tx: _holders(tx, old_snapshot)),
@@ -105,18 +113,47 @@ def _counted(name: str, found: list[str], fine: str, wrong: str) -> Finding:
     return Finding(name, Level.FAULT, f"{len(found)} {wrong}.", found[:_SHOWN])
 
 
-def _depths(tx: Transaction) -> Finding:
-    """What is kept of how many jobs are where against their rows, of one snapshot."""
+class _Misjudged(NamedTuple):
+    """Where other numbers of jobs are than are kept, in a snapshot in which moves were counted ``up_to`` there."""
+
+    up_to: int
+    spots: list[tuple[Spot, int, int]]
+
+    def told(self) -> list[str]:
+        """One line each."""
+        return [
+            f"queue {spot.queue}, task {spot.task}: {kept} {spot.state}, and {there} are there"
+            for spot, there, kept in self.spots
+        ]
+
+    def missing(self) -> Counter[Spot]:
+        """How many are to be added to what is kept."""
+        return Counter({spot: there - kept for spot, there, kept in self.spots})
+
+
+def _misjudged(tx: Transaction) -> _Misjudged | None:
+    """What is kept of how many jobs are where against their rows, of one snapshot; None where that can't be told."""
     tx.rows("session/at_leisure")
-    kept = depths.now(tx, _BEHIND)
-    if kept is None:
+    up_to, kept = series.cursor(tx, DEPTHS), depths.spots(tx, _BEHIND)
+    return None if up_to is None or kept is None else _Misjudged(up_to, audit.misjudged(tx, kept))
+
+
+def _depths(store: Store, *, repair: bool) -> Finding:
+    """``repair``: what is wrong is put right and looked at again, as others may have counted anew meanwhile."""
+    seen = store.read(_misjudged)
+    wrong = [] if seen is None else seen.told()
+    tries = _TRIES if repair else 0
+    while seen is not None and seen.spots and tries:
+        tries -= 1
+        store.write(partial(depths.correct, seen=seen.up_to, missing=seen.missing()))
+        seen = store.read(_misjudged)
+    if seen is None:
         text = "How many jobs are where is not counted up to now; a server that runs goes on with it."
         return Finding("counts", Level.OK, text)
-    found = [
-        f"queue {queue}, task {task}: {told} {state}, and {there} are there"
-        for (queue, task, state), there, told in audit.misjudged(tx, kept)
-    ]
-    return _counted("counts", found, "Kept counts are what the rows say.", "kept counts are not what the rows say")
+    if wrong and not seen.spots:
+        return Finding("counts", Level.OK, f"{len(wrong)} kept counts were put right.", wrong[:_SHOWN])
+    fine, unfit = "Kept counts are what the rows say.", "kept counts are not what the rows say"
+    return _counted("counts", seen.told(), fine, unfit)
 
 
 def _late(tx: Transaction) -> Finding:

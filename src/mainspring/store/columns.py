@@ -19,6 +19,7 @@ _CLAIMED = (
 )
 _COUNT = ("jobs",)
 _STRIDE = ("floor", "jobs")
+_RUN_STRIDE = ("floor", "runs")
 _HEAD = ("lane", "priority", "due", "job")
 _SCHEDULE = (
     *("id", "name", "origin", "app", "generation", "declaration", "override", "created", "changed", "paused_at"),
@@ -96,10 +97,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "backfill/open": _BACKFILL,
     "counter/take": ("first",),
     "errand/take_unborn": ("run",),
-    "depth/kept": ("queue", "task", "state", "jobs"),
+    "depth/kept": ("lane", "queue", "task", "state", "jobs"),
     "depth/oldest": ("queue", "oldest"),
     "depth/scan": ("queue", "state", "jobs"),
-    "depth/uncounted": ("queue", "task", "source", "target", "number"),
+    "depth/uncounted": ("lane", "queue", "task", "source", "target", "number"),
     "delivery/again": ("id",),
     "delivery/busy": ("deliveries",),
     "delivery/conclude": ("id",),
@@ -265,7 +266,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "schedule/waiting": _SCHEDULE,
     "run/above": ("depth", "workflow"),
     "run/again": ("workflow", "version", "params", "on_failure", "parallel", "lasts", "tags", "tick", "inline"),
-    "run/all": _RUN,
+    "run/list_any": _RUN,
+    "run/list_ended": _RUN,
+    "run/list_live": _RUN,
     "run/code_changes": ("task", "before", "now", "node", "name"),
     "run/end": ("id",),
     "run/hold": (
@@ -277,6 +280,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "run/params": ("params",),
     "run/stop": ("parallel",),
     "run/started_below": ("id",),
+    "run/stride_any": _RUN_STRIDE,
+    "run/stride_ended": _RUN_STRIDE,
+    "run/stride_live": _RUN_STRIDE,
     "run/tally": ("state", "may_fail", "nodes", "items", "ended"),
     "run/where": ("state", "stop", "version", "workflow", "inline"),
     "schema/exists": ("schemas",),
@@ -312,7 +318,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "topic/take": ("last",),
     "task/all": ("declaration",),
     "task/by_short": ("name",),
-    "task/ground": ("declaration", "lane", "policy"),
+    "task/ground": ("declaration", "lane", "policy", "namesakes"),
     "task/names": ("name",),
     "task/of_app": ("name", "declaration"),
     "task/one": ("declaration",),

@@ -29,6 +29,15 @@ class Where(NamedTuple):
     state: str
 
 
+class Spot(NamedTuple):
+    """The same as it is kept: by lane, of which a queue may have several."""
+
+    lane: LaneId
+    queue: str
+    task: str
+    state: str
+
+
 class _Kept(NamedTuple):
     lane: LaneId
     task: str
@@ -37,17 +46,28 @@ class _Kept(NamedTuple):
 
 def now(tx: Transaction, most: int = MOST) -> Counter[Where] | None:
     """All that there are, as of this snapshot; None where more than ``most`` moves are not counted."""
+    by_lane = spots(tx, most)
+    if by_lane is None:
+        return None
+    found: Counter[Where] = Counter()
+    for spot, number in by_lane.items():
+        found[Where(*spot[1:])] += number
+    return found
+
+
+def spots(tx: Transaction, most: int) -> Counter[Spot] | None:
+    """The same by lane."""
     kept, moves = tx.together(("depth/kept", {}), ("depth/uncounted", {"reader": DEPTHS, "limit": most + 1}))
     if sum(number for *_, number in moves) > most:
         return None
-    found: Counter[Where] = Counter()
-    for queue, task, state, number in kept:
-        found[Where(queue, task, state)] += number
-    for queue, task, source, target, number in moves:
-        if queue is not None:  # of a job, not of a run
-            found[Where(queue, task, target)] += number
-            found[Where(queue, task, source)] -= number
-    return Counter({where: number for where, number in found.items() if number and where.state != State.NEW})
+    found: Counter[Spot] = Counter()
+    for lane, queue, task, state, number in kept:
+        found[Spot(lane, queue, task, state)] += number
+    for lane, queue, task, source, target, number in moves:
+        if lane is not None:  # of a job, not of a run
+            found[Spot(lane, queue, task, target)] += number
+            found[Spot(lane, queue, task, source)] -= number
+    return Counter({spot: number for spot, number in found.items() if number and spot.state != State.NEW})
 
 
 def live(tx: Transaction, most: int = MOST) -> dict[tuple[str, str], int]:
@@ -108,6 +128,19 @@ def forget(tx: Transaction, held: int | None, jobs: Sequence[Row], moves: Sequen
             found[_Kept(*of[job], target)] -= 1
             found[_Kept(*of[job], source)] += 1
     _change(tx, found)
+
+
+def correct(tx: Transaction, *, seen: int, missing: Counter[Spot]) -> bool:
+    """Add what was missing (or take off what was too many) in a snapshot in which moves were counted up to ``seen``.
+
+    Whatever is submitted, ends, is counted or goes meanwhile changes what is kept and what is there alike, so the
+    difference stays. False with nothing changed where all has begun again since, which puts it right by itself.
+    """
+    held = hold(tx)
+    if held is None or held < seen:
+        return False
+    _change(tx, Counter({_Kept(spot.lane, spot.task, spot.state): number for spot, number in missing.items()}))
+    return True
 
 
 def _change(tx: Transaction, found: Counter[_Kept]) -> None:

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mainspring.domain.event import Event, Happening
+from mainspring.domain.event import EventPage, Happening
 from mainspring.store import rows
 from mainspring.store.transaction import Transaction
 
+STRIDE = 50_000
+"""Events that one look passes by, where few are of the kinds that are wanted."""
 
-def after(tx: Transaction, cursor: int, *, job: int | None, kinds: Sequence[str], limit: int) -> list[Event]:
-    """Events behind a cursor, oldest first; of one job, or of all. ``kinds``: target states or causes."""
-    wanted = rows.text(list(kinds)) if kinds else None
-    if job is None:
-        found = tx.rows("event/after", after=cursor, bound=last(tx), kinds=wanted, limit=limit)
-    else:
-        found = tx.rows("event/of_job", after=cursor, kinds=wanted, limit=limit, job=job)
-    return [rows.event(row) for row in found]
+
+def of_job(tx: Transaction, job: int, cursor: int, *, kinds: Sequence[str], limit: int) -> EventPage:
+    """Events of a job behind a cursor, oldest first. ``kinds``: target states or causes."""
+    found = tx.rows("event/of_job", after=cursor, kinds=_wanted(kinds), limit=limit, job=job)
+    return EventPage([rows.event(row) for row in found], found[-1][0] if len(found) == limit else None)
+
+
+def after(tx: Transaction, cursor: int, *, kinds: Sequence[str], limit: int) -> EventPage:
+    """Events of all jobs behind a cursor, oldest first. Asked in a ``latest`` look."""
+    bound, more = last(tx), False
+    if kinds:
+        ((reach, passed),) = tx.rows("event/reach", after=cursor, bound=bound, limit=STRIDE)
+        bound, more = (reach, passed == STRIDE) if passed else (bound, False)
+    found = [
+        rows.event(row) for row in tx.rows("event/after", after=cursor, bound=bound, kinds=_wanted(kinds), limit=limit)
+    ]
+    if len(found) == limit:
+        return EventPage(found, found[-1].seq)
+    return EventPage(found, bound if more else None)
+
+
+def _wanted(kinds: Sequence[str]) -> str | None:
+    return rows.text(list(kinds)) if kinds else None
 
 
 def live(tx: Transaction, cursor: int, *, limit: int) -> list[Happening]:

@@ -1,70 +1,54 @@
 """Lists of jobs, newest first, and how many match: what people look through. Each function works inside a look.
 
-A list is walked by the place that its state names, or by number, so that no filter needs an index that each submit
-would have to write. Where few match, a walk ends after so many rows whatever it has found, and says where to go on.
+A list is walked (walk.py) by the place that its state names, or by number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from mainspring.domain.job import Job, JobFilter
 from mainspring.domain.states import LIVE, State
-from mainspring.store import rows
+from mainspring.store import rows, walk
 from mainspring.store.transaction import Transaction
+from mainspring.store.walk import Count, Walk
 
 _BY_STATE = {State.QUEUED: "queued", State.SCHEDULED: "due", State.RETRYING: "due", State.RUNNING: "running"}
 
-STRIDES = (1_000, 10_000, 40_000)
-"""Rows that are passed, in steps, so that what stands near the top costs little: some tens of milliseconds in all."""
 
-
-class Walk(NamedTuple):
-    """Jobs that match, and the number below which there may be more; None where there is none."""
-
-    jobs: list[Job]
-    below: int | None
-
-
-def walked(tx: Transaction, wanted: JobFilter, tasks: Sequence[str] | None, before: int) -> Walk:
+def walked(tx: Transaction, wanted: JobFilter, tasks: Sequence[str] | None, before: int) -> Walk[Job]:
     """Jobs that match, with ids below ``before``, newest first. ``tasks``: full names, or None for all.
 
     One more than the limit is answered where there are so many.
     """
     variant, values = _variant(wanted.state), _filter(wanted, tasks)
-    most = wanted.limit + 1
 
     def listed(before: int, floor: int, limit: int) -> list[Job]:
         found = tx.rows(f"job/list_{variant}", **values, before=before, floor=floor, limit=limit)
         return [rows.job(row) for row in found]
 
     if not _narrows(wanted):
-        found = listed(before, 0, most)
-        return Walk(found, found[-1].id if len(found) == most else None)
-    found = []
-    for stride in STRIDES:
-        floor = _stride(tx, wanted, before, stride)
-        found += listed(before, floor or 0, most - len(found))
-        if len(found) == most:
-            return Walk(found, found[-1].id)
-        if floor is None:
-            return Walk(found, None)
-        before = floor
-    return Walk(found, before)
+        return walk.straight(listed, before, wanted.limit + 1)
+    return walk.walked(listed, partial(_reach, tx, wanted), before, wanted.limit + 1)
 
 
-def _stride(tx: Transaction, wanted: JobFilter, before: int, stride: int) -> int | None:
+def counted(tx: Transaction, wanted: JobFilter, tasks: Sequence[str] | None, before: int) -> Count:
+    """How many of the jobs that one walk passes match, from their rows."""
+    variant, values = _variant(wanted.state), _filter(wanted, tasks)
+
+    def matching(before: int, floor: int) -> int:
+        return int(tx.rows(f"job/count_{variant}", **values, before=before, floor=floor)[0][0])
+
+    return walk.counted(matching, partial(_reach, tx, wanted), before)
+
+
+def _reach(tx: Transaction, wanted: JobFilter, before: int, stride: int) -> int | None:
     """The last number of so many rows below one; None where there are no more than these."""
     state = {"state": wanted.state} if _variant(wanted.state) == "ended" else {}
-    (found,) = tx.rows(f"job/stride_{_variant(wanted.state)}", **state, before=before, stride=stride)
-    floor, passed = found
+    ((floor, passed),) = tx.rows(f"job/stride_{_variant(wanted.state)}", **state, before=before, stride=stride)
     return int(floor) if passed == stride else None
-
-
-def counted(tx: Transaction, wanted: JobFilter, tasks: Sequence[str] | None) -> int:
-    """How many jobs match, from their rows."""
-    return int(tx.rows(f"job/count_{_variant(wanted.state)}", **_filter(wanted, tasks))[0][0])
 
 
 def _narrows(wanted: JobFilter) -> bool:

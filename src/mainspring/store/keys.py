@@ -7,14 +7,14 @@ without a key cost nothing. That a key has one holder is told by its primary key
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from mainspring.clock import HOUR, Duration, Instant, duration
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Receipt, Unique
-from mainspring.store.rows import text
+from mainspring.store.rows import Row, text
 from mainspring.store.transaction import Transaction
 
 REMEMBERED = Duration(24 * HOUR)
@@ -97,25 +97,30 @@ def _until(tx: Transaction, one: Wanted) -> Instant | None:
 
 
 class Answered(NamedTuple):
-    """What a submit was answered. ``digest``: of what had been asked."""
+    """What a submit was answered. ``digest``: of what had been asked; ``until``: how long that is remembered."""
 
     digest: str
     receipts: list[Receipt]
+    until: Instant
 
 
-def answered(tx: Transaction, key: str) -> Answered | None:
-    """What the submit with this key was answered, while that is remembered."""
-    found = tx.row("answer/find", key=key)
-    if found is None or found[2] <= tx.now:
-        return None
-    return Answered(found[0], _receipts.decode(found[1]))
+def asking(key: str) -> tuple[str, dict[str, Any]]:
+    """What is to be asked to know what the submit with this key was answered."""
+    return "answer/find", {"key": key}
 
 
-def remember(tx: Transaction, key: str, digest: str, receipts: Sequence[Receipt]) -> None:
-    """Keep the answer, in the transaction that makes it true. Where another was faster it fails, and is done again."""
-    old = tx.row("answer/find", key=key)
-    if old is not None and old[2] <= tx.now:
-        tx.many("answer/forget", [(key, old[2])])
+def answered(found: Sequence[Row]) -> Answered | None:
+    """The same from its rows; it may be over."""
+    return Answered(found[0][0], _receipts.decode(found[0][1]), Instant(found[0][2])) if found else None
+
+
+def remember(tx: Transaction, key: str, digest: str, receipts: Sequence[Receipt], *, over: Answered | None) -> None:
+    """Keep the answer, in the transaction that makes it true. Where another was faster it fails, and is done again.
+
+    ``over``: what was kept under the key before, and need no longer be remembered.
+    """
+    if over is not None:
+        tx.many("answer/forget", [(key, over.until)])
     tx.rows("answer/keep", key=key, digest=digest, answer=text(receipts), until=Instant(tx.now + REMEMBERED))
 
 

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 from mainspring.clock import Instant
 from mainspring.domain.joins import NodeState, Reason, RunState, Stop, run_state
+from mainspring.domain.node_states import RUN_FINAL
 from mainspring.domain.references import found as references_in
-from mainspring.domain.run import NodeJob, Run, RunEvent, RunFilter, RunNode
+from mainspring.domain.run import LIVE, NodeJob, Run, RunEvent, RunFilter, RunNode
 from mainspring.domain.workflow import Node
-from mainspring.store import rows
+from mainspring.store import rows, walk
 from mainspring.store.runs import counted
 from mainspring.store.transaction import Transaction
+from mainspring.store.walk import Walk
 
 
 class Standing(NamedTuple):
@@ -40,14 +42,41 @@ def one(tx: Transaction, number: int) -> Run | None:
     return None if found is None else _shown(tx, found)
 
 
-def listed(tx: Transaction, wanted: RunFilter, before: int) -> list[Run]:
-    """Runs that match, with ids below ``before``, newest first."""
-    found = tx.rows("run/all", before=before, workflow=wanted.workflow, state=wanted.state, limit=wanted.limit)
-    return [_shown(tx, row) for row in found]
+def listed(tx: Transaction, wanted: RunFilter, before: int) -> Walk[Run]:
+    """Runs that match, with ids below ``before``, newest first.
+
+    One more than the limit is answered where there are so many.
+    """
+    ended = wanted.state in RUN_FINAL
+    variant = "any" if wanted.state is None else "ended" if ended else "live"
+    state = {"state": wanted.state} if ended else {}
+    computed = wanted.state is not None and not ended and wanted.state != LIVE
+
+    def listed(before: int, floor: int, limit: int) -> list[Run]:
+        found: list[Run] = []
+        while len(found) < limit:
+            of = {"workflow": wanted.workflow, "before": before, "floor": floor, "limit": limit}
+            some = [_shown(tx, row) for row in tx.rows(f"run/list_{variant}", **state, **of)]
+            found += [run for run in some if not computed or run.state == wanted.state]
+            if len(some) < limit:
+                break
+            before = some[-1].id
+        return found[:limit]
+
+    def reach(before: int, stride: int) -> int | None:
+        ((floor, passed),) = tx.rows(f"run/stride_{variant}", **state, before=before, stride=stride)
+        return int(floor) if passed == stride else None
+
+    most = wanted.limit + 1
+    if computed:
+        return walk.walked(listed, reach, before, most, strides=walk.STRIDES[:1])
+    if wanted.workflow is not None:
+        return walk.walked(listed, reach, before, most)
+    return walk.straight(listed, before, most)
 
 
 def _shown(tx: Transaction, row: rows.Row) -> Run:
-    """A row of ``run/one`` or ``run/all``, with the counts of its nodes."""
+    """A row of ``run/one`` or of a list, with the counts of its nodes."""
     number, workflow, content, state, given, result, created, _, finished, deadline, *rest = row
     why, stop_at, stop_by, parent, parent_run, parent_node, replay_of, replayed_by, tags, _, nodes, tick, kept = rest
     progress, items, items_ended = counted(tx, number, nodes)

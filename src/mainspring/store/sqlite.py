@@ -26,6 +26,7 @@ from mainspring.domain.borrowed import Borrowed
 from mainspring.errors import InvalidOption, OutcomeUnknown, StoreError, StoreUnreachable
 from mainspring.store.bell import Behind
 from mainspring.store.debt import Debt
+from mainspring.store.sqlite_checkpoint import Checkpoints
 from mainspring.store.sqlite_errors import not_text, translated
 from mainspring.store.sqlite_place import check_engine, check_place, make_durable
 from mainspring.store.sqlite_place import filesystem as filesystem  # noqa: PLC0414 - benchmarks ask it here
@@ -149,6 +150,9 @@ class SqliteEngine:
         self._early = False  # how the connection commits
         self.debt = Debt(path, partial(make_durable, f"{path}-wal"))
         self._writer = None if inline or self.memory else Writer(self._commit)
+        self._checkpoints = None if self._writer is None else Checkpoints(self._open, _CHECKPOINT // 2)
+        if self._checkpoints is not None:
+            self._checkpoints.watch(self._connection)
         _engines.add(self)
 
     # --- transactions -----------------------------------------------------------------------------------------
@@ -414,7 +418,9 @@ class SqliteEngine:
 
     def pause(self) -> list[threading.Lock]:
         """Hold back writes while this process forks; what is to be released behind it."""
-        return [] if self._writer is None or self._inherited else self._writer.pause()
+        if self._writer is None or self._inherited:
+            return []
+        return self._writer.pause() + ([] if self._checkpoints is None else self._checkpoints.pause())
 
     def disown(self) -> None:
         """In a forked child: never touch, nor even close, what belongs to the parent.
@@ -433,6 +439,8 @@ class SqliteEngine:
         self._closed = True
         if self._writer is not None:
             self._writer.stop()
+        if self._checkpoints is not None:
+            self._checkpoints.stop()
         for connection in [*self._idle, self._connection]:
             with suppress(apsw.Error):
                 connection.close()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mainspring.clock import Instant
 from mainspring.domain.ids import JobId
-from mainspring.domain.job import Receipt
+from mainspring.domain.job import Job, Receipt
+from mainspring.domain.states import Cause, State, next_state
 from mainspring.errors import InvalidOption, KeyHeld, StoreBusy
-from mainspring.store import jobs, keys
+from mainspring.store import jobs, keys, rows
+from mainspring.store.catalog import Ground
 from mainspring.store.jobs import Birth
 from mainspring.store.keys import Holder, Key, Wanted
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.cancelled import cancel_below
 from mainspring.transitions.waiting import cancel_waiting
 
-__all__ = ["Birth", "born"]
+__all__ = ["Birth", "as_born", "born"]
 
 _TRIES = 5
 """How often a key is looked at again that others let go and took in between."""
@@ -45,6 +48,41 @@ def born(tx: Transaction, births: Sequence[Birth], actor: str) -> list[Receipt]:
         holder = None if birth.hold is None else held.get((birth.task, birth.hold.key))
         receipts.append(Receipt(leads[job] if holder is None else holder, job in new))
     return receipts
+
+
+def as_born(job: JobId, birth: Birth, ground: Ground, at: Instant) -> Job:
+    """A job that was born at an instant, as a question would have shown it then. Not for jobs of runs."""
+    policy = rows.policy(ground.policy).document
+    born = next_state(State.NEW, Cause.SUBMIT if birth.due <= at else Cause.SCHEDULE)
+    if born is None:
+        raise AssertionError("the state table has no birth")
+    return Job(
+        id=job,
+        task=birth.task,
+        state=born,
+        queue=ground.kind.queue,
+        priority=birth.priority,
+        params=rows.shown(birth.params),
+        result=None,
+        error=None,
+        attempt=0,
+        max_attempts=policy["retry"]["max_attempts"],
+        retry=dict(policy["retry"]),
+        timeout=policy["timeout"],
+        run_at=birth.due,
+        created_at=at,
+        started_at=None,
+        finished_at=None,
+        expires_at=birth.expires,
+        worker=None,
+        tags=rows.pairs(birth.tags),
+        meta=rows.shown(birth.meta),
+        parent=birth.parent,
+        replay_of=birth.replay_of,
+        replayed_by=None,
+        cancel_requested=False,
+        tick=rows.tick(birth.tick),
+    )
 
 
 def _within(births: Sequence[Birth], ids: Sequence[JobId]) -> tuple[dict[JobId, JobId], dict[Key, Wanted]]:

@@ -19,7 +19,7 @@ from mainspring.domain.task import Task, checked_name
 from mainspring.domain.uniqueness import checked_rule
 from mainspring.errors import InvalidDuration, InvalidInstant, InvalidOption, InvalidParameters, UnknownTask, near
 from mainspring.store import catalog, keys, rows
-from mainspring.store.catalog import Ground
+from mainspring.store.catalog import Ground, Known
 from mainspring.store.jobs import Birth
 from mainspring.store.keys import Hold
 from mainspring.store.lanes import Kind
@@ -29,7 +29,10 @@ _MOST_TAGS, _LONGEST_TAG = 50, 500
 
 
 class Prepared(NamedTuple):
-    """A checked request: what can be decided before the transaction. ``declaration``: what it was checked against."""
+    """A checked request: what can be decided before the transaction. ``declaration``: what it was checked against.
+
+    ``by_short``: whether it named its task by its short name, which must then be that of no other.
+    """
 
     declaration: str
     ground: Ground
@@ -41,6 +44,11 @@ class Prepared(NamedTuple):
     meta: str | None
     params: str
     hold: Hold | None
+    by_short: bool = False
+
+    def stands_on(self, found: Known) -> bool:
+        """Whether what it was checked against is still so."""
+        return found.declaration == self.declaration and (not self.by_short or found.namesakes == 1)
 
     @property
     def runs_now(self) -> bool:
@@ -118,6 +126,7 @@ def prepare(request: JobRequest, declared: Declared, *, whole: bool = True) -> P
         meta=None if request.meta is None else checked_json(request.meta, "meta").decode(),
         params=params,
         hold=None if request.unique is None else keys.hold_of(checked_rule(request.unique)),
+        by_short=request.task != task.name,
     )
 
 

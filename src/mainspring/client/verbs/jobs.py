@@ -59,7 +59,14 @@ def jobs(wanted: JobFilter) -> Steps[JobPage]:
 
 def count(wanted: JobFilter) -> Steps[int]:
     """How many jobs the filter matches."""
-    return int((yield get("/jobs/count", **_narrowed(wanted)))["count"])
+    cursor: str | None = None
+    number = 0
+    while True:
+        part = yield get("/jobs/count", **_narrowed(wanted), cursor=cursor)
+        number += int(part["count"])
+        cursor = part["next"]
+        if cursor is None:
+            return number
 
 
 def explain(job: int) -> Steps[Explanation]:
@@ -77,8 +84,13 @@ def events(
 ) -> Steps[list[Event]]:
     """Events behind the cursor, oldest first."""
     place = "/jobs/events" if job is None else f"/jobs/{job}/events"
-    found = yield from items(place, cursor=after, kind=",".join(kinds) or None, limit=limit)
-    return [unwire.event_of(one) for one in found]
+    found: list[Event] = []
+    cursor: int | str | None = after
+    while cursor is not None and len(found) < limit:
+        page = yield get(place, cursor=cursor, kind=",".join(kinds) or None, limit=limit - len(found))
+        found += [unwire.event_of(one) for one in page["items"]]
+        cursor = page["next"]
+    return found
 
 
 def last_event() -> Steps[int]:

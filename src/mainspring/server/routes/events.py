@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from mainspring.client.operating import ServingClient
@@ -11,7 +12,7 @@ from mainspring.domain.ids import LARGEST
 from mainspring.domain.kinds import checked_kinds, is_one_of
 from mainspring.errors import InvalidCursor
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Reach, Stream
-from mainspring.server.feed import PAGE, Feed
+from mainspring.server.feed import PAGE, Feed, Told
 from mainspring.server.operation import STREAM, Operation, gives
 from mainspring.server.stream import place
 
@@ -35,6 +36,9 @@ class Wanted(NamedTuple):
             and (self.queue is None or one.queue == self.queue)
             and (not self.kinds or is_one_of(one, self.kinds))
         )
+
+
+_ALL = Wanted()
 
 
 class EventRoutes:
@@ -81,7 +85,8 @@ class EventRoutes:
                 remedy="Begin without a cursor. Was the database replaced?",
                 field="cursor",
             )
-        return Answer(200, Stream(_Listening(self._feed, wanted, after).look))
+        listening = _Listening(self._feed, wanted, after)
+        return Answer(200, Stream(listening.look, listening.at_hand))
 
 
 class _Listening:
@@ -93,12 +98,19 @@ class _Listening:
         self._after = after
         self._told = -1
 
+    def at_hand(self) -> Piece | None:
+        """What is new for it, where that is in memory."""
+        found = self._feed.held(self._after)
+        return None if found is None else self._piece(found)
+
     def look(self) -> Piece:
         """What is new for it."""
-        found = self._feed.after(self._after)
+        return self._piece(self._feed.after(self._after))
+
+    def _piece(self, found: Sequence[Told]) -> Piece:
         if found:
             self._after = found[-1].happening.seq
-        mine = [one for one in found if self._wanted.has(one.happening)]
+        mine = found if self._wanted == _ALL else [one for one in found if self._wanted.has(one.happening)]
         data = b"".join([one.data for one in mine])
         if mine:
             self._told = mine[-1].happening.seq

@@ -5,14 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from mainspring.client import Client
-from mainspring.client.operating import OperatingClient
+from mainspring.client.operating import ServingClient
 from mainspring.client.wire import attempt_wire, bulk_wire, event_wire, explanation_wire, job_wire, logline_wire
 from mainspring.domain.ids import JobId
-from mainspring.domain.job import Job, JobRequest, Receipt, Unique
+from mainspring.domain.job import Job, JobRequest, Unique
 from mainspring.domain.span import in_trace
 from mainspring.domain.states import FINAL
 from mainspring.errors import InvalidInput, MainspringError
-from mainspring.server.decode import FILTERS, NARROWING, bulk_request, job_filter, job_request, job_requests, no_fields
+from mainspring.server.decode import COUNTING, FILTERS, bulk_request, job_filter, job_request, job_requests, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Piece, Reach, Stream
 from mainspring.server.operation import JSON, STREAM, Operation, Page, gives
 from mainspring.server.pages import QUERY, job_page, paged
@@ -32,7 +32,7 @@ _STREAMED = 500
 class JobRoutes:
     """The handlers, on one client."""
 
-    def __init__(self, client: OperatingClient) -> None:
+    def __init__(self, client: ServingClient) -> None:
         self._client = client
 
     def entries(self) -> list[Entry]:
@@ -63,7 +63,7 @@ class JobRoutes:
                 reach=Reach.ASKED,
             ),
             Entry("GET", _JOBS, Access.READ, self.listed, gives(Page("Job")), FILTERS, reach=Reach.ASKED),
-            Entry("GET", f"{_JOBS}/count", Access.READ, self.count, gives("Count"), NARROWING, reach=Reach.ASKED),
+            Entry("GET", f"{_JOBS}/count", Access.READ, self.count, gives("Count"), COUNTING, reach=Reach.ASKED),
             Entry("GET", f"{_JOBS}/events", Access.READ, self.history, _HISTORY, ("kind", "cursor", "limit")),
             Entry("GET", _JOB, Access.READ, self.one, gives("Job"), reach=Reach.JOB),
             Entry("GET", f"{_JOB}/explain", Access.READ, self.explain, gives("Explanation"), reach=Reach.JOB),
@@ -94,32 +94,36 @@ class JobRoutes:
 
     def submit(self, asked: Asked) -> Answer:
         """A new job, once it is durable; or the one that holds the unique key."""
-        key = asked.headers.get("idempotency-key")
         try:
-            (receipt,) = self._submit(asked, [job_request(asked)], key)
+            (request,) = self._admitted(asked, [job_request(asked)])
+            job, new = self._client.acting(asked.actor).submit_one(
+                request, idempotency_key=asked.headers.get("idempotency-key")
+            )
         except MainspringError as error:
             error.index = None  # there is no list that it could be in
             raise
-        job = self._client.job(receipt.job)
-        return _created(job) if receipt.new else Answer(200, job_wire(job), _location(job))
+        return _created(job) if new else Answer(200, job_wire(job), _location(job))
 
     def submit_batch(self, asked: Asked) -> Answer:
         """All jobs of a list, once they are durable, or none."""
-        key = asked.headers.get("idempotency-key")
-        receipts = self._submit(asked, job_requests(asked), key)
+        requests = self._admitted(asked, job_requests(asked))
+        receipts = self._client.acting(asked.actor).submit(
+            requests, idempotency_key=asked.headers.get("idempotency-key")
+        )
         items = [{"id": one.job, "new": one.new} for one in receipts]
         return Answer(201 if any(one.new for one in receipts) else 200, {"items": items, "next": None})
 
-    def _submit(self, asked: Asked, requests: list[JobRequest], key: str | None) -> list[Receipt]:
-        """Submit, for askers who are kept to some queues only what leads to these."""
+    def _admitted(self, asked: Asked, requests: list[JobRequest]) -> list[JobRequest]:
+        """The requests, in their trace; of askers who are kept to some queues only what leads to these."""
         if asked.asker.queues is not None:
             own = {name: task.queue for task in self._client.tasks() for name in (task.name, task.short)}
             for request in requests:
                 asked.keep(request.queue or own.get(request.task))
                 if isinstance(request.unique, Unique) and request.unique.on_conflict == "replace":
                     asked.keep(None)  # the job that would be replaced may be in any queue
-        traced = [msgspec.structs.replace(one, tags=in_trace(one.tags, asked.traceparent)) for one in requests]
-        return self._client.acting(asked.actor).submit(traced, idempotency_key=key)
+        if not asked.traceparent:
+            return requests
+        return [msgspec.structs.replace(one, tags=in_trace(one.tags, asked.traceparent)) for one in requests]
 
     def bulk(self, asked: Asked) -> Answer:
         """Cancel or retry what a filter matches; what was done, and where to go on."""
@@ -134,10 +138,11 @@ class JobRoutes:
         return Answer(200, job_page(self._client, wanted))
 
     def count(self, asked: Asked) -> Answer:
-        """How many jobs match."""
+        """How many jobs match: all, or a part of them and where the next one begins."""
         wanted = job_filter(asked)
         asked.keep(wanted.queue)
-        return Answer(200, {"count": self._client.count(wanted)})
+        found = self._client.count_part(wanted)
+        return Answer(200, {"count": found.count, "next": found.next})
 
     def one(self, asked: Asked) -> Answer:
         """One job."""
@@ -163,9 +168,8 @@ class JobRoutes:
     def _events(self, asked: Asked, job: JobId | None) -> Answer:
         limit = asked.whole("limit", 1000, 1, _LONGEST_PAGE)
         kinds = asked.query["kind"].split(",") if "kind" in asked.query else ()
-        found = self._client.events(after=asked.cursor, job=job, kinds=kinds, limit=limit)
-        more = found[-1].seq if len(found) == limit else None
-        return Answer(200, {"items": [event_wire(event) for event in found], "next": _cursor(more)})
+        page = self._client.event_page(after=asked.cursor, job=job, kinds=kinds, limit=limit)
+        return Answer(200, {"items": [event_wire(event) for event in page.items], "next": _cursor(page.next)})
 
     def logs(self, asked: Asked) -> Answer:
         """Lines of output behind the cursor, oldest first."""

@@ -11,7 +11,7 @@ from mainspring.client.run_wire import node_wire, replay_wire, run_event_wire, r
 from mainspring.domain.graph import compiled
 from mainspring.domain.joins import RunState
 from mainspring.domain.pictures.seen import of_graph
-from mainspring.domain.run import Replay, RunFilter, RunRequest
+from mainspring.domain.run import LIVE, Replay, RunFilter, RunRequest
 from mainspring.domain.span import in_trace
 from mainspring.domain.workflow import from_plain
 from mainspring.errors import InvalidInput, InvalidWorkflow, UnknownRun
@@ -24,7 +24,7 @@ from mainspring.server.schemas.values import whole, word
 _WORKFLOWS = "/api/v1/workflows"
 _RUNS = "/api/v1/runs"
 _RUN = "/api/v1/runs/{id}"
-_STATES = ["live", *map(str, RunState)]
+_STATES = [LIVE, *map(str, RunState)]
 _RUN_STATE = word(_STATES)
 _MOST_JOBS = 1_000
 _JOBS = whole(20, least=0, most=_MOST_JOBS) | {"description": "At most so many jobs of each node."}
@@ -135,7 +135,7 @@ class RunRoutes:
         """Runs, newest first."""
         query = asked.query
         limit = asked.whole("limit", 50, 1, 1000)
-        if query.get("state", "live") not in _STATES:
+        if query.get("state", LIVE) not in _STATES:
             shown = query["state"][:80]
             raise InvalidInput(f"state is {shown!r}.", remedy=f"States: {', '.join(_STATES)}.", field="state")
         page = self._client.runs(RunFilter(query.get("workflow"), query.get("state"), query.get("cursor"), limit))

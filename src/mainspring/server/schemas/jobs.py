@@ -120,7 +120,7 @@ SCHEMAS = {
         },
         required=["action", "filter"],
     ),
-    "Count": record({"count": whole(42)}),
+    "Count": record({"count": whole(42), "next": maybe(text("10482"))}),
     "BulkDone": record(
         {
             "matched": whole(12),

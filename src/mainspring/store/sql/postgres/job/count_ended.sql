@@ -1,6 +1,6 @@
--- How many jobs ended in one state.
+-- How many jobs ended in one state, of those between two numbers.
 select count(*) as jobs from job join lane on lane.id = job.lane
-where job.state = :state
+where job.state is not null and (job.state, job.id) < (:state, :before) and (job.state, job.id) >= (:state, :floor)
   and (:tasks::json is null or job.task in (select json_array_elements_text(:tasks::json)))
   and (:queue::text is null or lane.queue = :queue)
   and (:tag::text is null or tagged(job.tags, :tag, :tag_value))

@@ -1,6 +1,6 @@
--- How many jobs are scheduled or retrying.
+-- How many jobs are scheduled or retrying, of those between two numbers.
 select count(*) as jobs from due cross join job on job.id = due.job join lane on lane.id = job.lane
-where due.state = :state
+where due.state = :state and due.job < :before and due.job >= :floor
   and (:tasks is null or job.task in (select value from json_each(:tasks)))
   and (:queue is null or lane.queue = :queue)
   and (:tag is null or exists (

@@ -1,6 +1,6 @@
--- How many jobs ended in one state.
+-- How many jobs ended in one state, of those between two numbers.
 select count(*) as jobs from job join lane on lane.id = job.lane
-where job.state = :state
+where job.state = :state and job.id < :before and job.id >= :floor
   and (:tasks is null or job.task in (select value from json_each(:tasks)))
   and (:queue is null or lane.queue = :queue)
   and (:tag is null or exists (

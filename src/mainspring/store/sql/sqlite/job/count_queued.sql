@@ -1,6 +1,6 @@
--- How many jobs are queued.
+-- How many jobs are queued, of those between two numbers.
 select count(*) as jobs from ready cross join job on job.id = ready.job join lane on lane.id = job.lane
-where true
+where ready.job < :before and ready.job >= :floor
   and (:tasks is null or job.task in (select value from json_each(:tasks)))
   and (:queue is null or lane.queue = :queue)
   and (:tag is null or exists (

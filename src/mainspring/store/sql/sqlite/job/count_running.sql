@@ -1,6 +1,6 @@
--- How many jobs run.
+-- How many jobs run, of those between two numbers.
 select count(*) as jobs from lease cross join job on job.id = lease.job join lane on lane.id = job.lane
-where true
+where lease.job < :before and lease.job >= :floor
   and (:tasks is null or job.task in (select value from json_each(:tasks)))
   and (:queue is null or lane.queue = :queue)
   and (:tag is null or exists (

@@ -30,7 +30,10 @@ settings.register_profile(
 )
 settings.load_profile("contract")
 
-OF_A_TURN = {"transactions", "claims", "ends", "moves", "waiting", "workers", "costs", "runs", "nesting", "idempotency"}
+OF_A_TURN = {
+    *("transactions", "claims", "ends", "moves", "waiting", "workers", "costs", "runs", "nesting", "idempotency"),
+    "free_slots",
+}
 """The files about what a worker's turn writes, or about writing itself: ``test_<these>.py``."""
 
 ONLY_OF_A_TURN = {InlineSqliteBench.name} | (

@@ -21,6 +21,7 @@ from mainspring.engine.share import Share
 from mainspring.errors import MainspringError
 from mainspring.store import Transaction, at_once, jobs, lanes, queues, rows
 from mainspring.store.at_once import Taken, Wish
+from mainspring.store.free_slots import FreeSlots
 from mainspring.store.jobs import FIRST, Grant, Left, Load, Look, Move
 from mainspring.store.lanes import Lane, Map
 from mainspring.store.runs import Taker
@@ -31,7 +32,7 @@ MOST_INPUT = 16 * 1_048_576
 """Bytes of a job's parameters with the results that they take."""
 
 
-_PLAIN = (Lodging.SHARED, 1)
+PLAIN = (Lodging.SHARED, 1)
 """Where a job runs, and what it costs, that needs no thought."""
 
 
@@ -179,13 +180,10 @@ class Claimer:
     def wish(self, known_lanes: Map, room: Room, avoid: Collection[JobId]) -> Wish | None:
         """What comes first, to be taken without a look, where all that a look could find would be ours; else None.
 
-        That is so in a single lane without a limit, whose jobs cost a slot each, and from which no other worker takes,
-        or where there is plenty for all.
+        That is so where nobody else takes from our only lane, or there is plenty for all.
         """
-        lane = known_lanes.lanes[0] if len(known_lanes.lanes) == 1 else None
-        if lane is None or lane.limit is not None or (lane.lodging, lane.slots) != _PLAIN:
-            return None
-        if lane.workers > 1 and not self.share.plenty:
+        lane = _only_plain(known_lanes)
+        if lane is None or (lane.workers > 1 and not self.share.plenty):
             return None
         most = room.of(lane.lodging)
         if not most:
@@ -224,6 +222,17 @@ class Claimer:
         self.low.marks[wish.lane.id] = found[-1].head
         self.share.begin([wish.lane] * len(found), wish.limit)
         return Claims(claimed, len(found) == wish.limit, Counter(), {})
+
+    def free(self, known_lanes: Map, room: Room, known: Sequence[str] | None) -> FreeSlots | None:
+        """Slots for jobs that are born; None where a look must tell whose they are."""
+        lane = _only_plain(known_lanes) if known is None else None
+        if lane is None or lane.workers > 1 or not (most := room.of(lane.lodging)):
+            return None
+        return FreeSlots(lane, most, self._worker, self._lease, known_lanes.rules)
+
+    def newborn(self, tx: Transaction, free: FreeSlots, born: Mapping[JobId, Load]) -> list[Claimed]:
+        """Jobs that were born into such slots, with all that their starts need."""
+        return self._all_claimed(tx, [(one, born[one.left.job], free.lane) for one in free.grants])
 
     def _expire(self, tx: Transaction, left: Left) -> None:
         failure = rows.text(Failure("Expired", "its stated expiry came before it could start"))
@@ -302,6 +311,12 @@ class Claimer:
     def _under(self, policy: rows.Policy, task: str) -> rows.Policy:
         override = self._overrides.get(task)
         return policy if override is None else policy.under(override)
+
+
+def _only_plain(known_lanes: Map) -> Lane | None:
+    """The only lane that there is to take from, where it has no limit and its jobs cost a slot each."""
+    lane = known_lanes.lanes[0] if len(known_lanes.lanes) == 1 else None
+    return None if lane is None or lane.limit is not None or (lane.lodging, lane.slots) != PLAIN else lane
 
 
 def _with_inputs(tx: Transaction, claimed: list[Claimed]) -> list[Claimed]:

@@ -24,7 +24,7 @@ from mainspring.engine.doubts import Doubts
 from mainspring.engine.downfall import Downfall
 from mainspring.engine.endings import Endings, fallen, reported
 from mainspring.engine.enforce import Enforcer
-from mainspring.engine.held import Custody, Held, Limits, Outbox, Room, RunnerView
+from mainspring.engine.held import Custody, Held, Limits, Outbox, RunnerView
 from mainspring.engine.intake import LogIntake
 from mainspring.engine.lending import Lending, Waits
 from mainspring.engine.need import Need
@@ -33,6 +33,7 @@ from mainspring.engine.reach import Reach
 from mainspring.engine.soon import Soon
 from mainspring.engine.starting import start_frames, unsent, unstartable
 from mainspring.engine.sweep import LeaseWatch
+from mainspring.engine.taking import Taking
 from mainspring.engine.timing import Timing
 from mainspring.engine.vouching import Vouching
 from mainspring.errors import STORE_AWAY, OutcomeUnknown, StoreError
@@ -82,6 +83,7 @@ class Dispatch:
         self._enforcer = Enforcer(self._custody, clock)
         self._vouching = Vouching(self._custody, self._enforcer, clock)
         self._lending = Lending(self._custody)
+        self._taking = Taking(self._custody, self._reach, self._lending, self._claimer)
         self._doubts = Doubts(worker)
         self._soon = Soon(store, self._claimer, self._reach, self._custody, self._vouching, self._doubts)
         self._shapes = Shapes()
@@ -260,12 +262,12 @@ class Dispatch:
 
     def _write(self, monotonic: Duration, need: Need) -> None:
         reports = self._reports
-        room = self._custody.room(self._limits)
 
         def work(tx: Transaction) -> tuple[Settled, tuple[set[JobId], Poll] | None, list[JobId], Claims, int]:
             self._vouching.begin()
             ends = [*reports, *self._doubts.unheard(tx, self.held.values(), reports)]
-            ending = Ends(tx, ends, self._actor, self._shapes)
+            free = None if self._hungry or self._draining_until is not None else self._taking.free(self._limits)
+            ending = Ends(tx, ends, self._actor, self._shapes, free)
             renewed = self._renew(tx, reports) if need.renew else None
             lost = lose(tx, need.overdue, self._actor) if need.overdue else []
             promoted = come(tx, self._actor) if need.promote else 0
@@ -273,9 +275,10 @@ class Dispatch:
                 expire(tx, self._actor)
             if self._details:
                 self._details.write(tx, self.held)
-            claims = nothing(more=False)
-            if any((need.claim, promoted, lost, ending.advanced.born)):
-                claims = self._claim(tx, room, ending.advanced.born)
+            claims, born = nothing(more=False), ending.advanced.born
+            look = any((need.claim, promoted, lost))
+            if self._draining_until is None and (look or born):
+                claims = self._taking.take(tx, self._limits, born, free, look=look)
             return ending.settle(), renewed, lost, claims, promoted
 
         try:
@@ -333,24 +336,6 @@ class Dispatch:
     def _may_claim(self) -> bool:
         room = self._lending.due or not self._custody.full(self._limits.slots)
         return room and self._draining_until is None and bool(self._runners) and not self._claimer.share.pause()
-
-    def _claim(self, tx: Transaction, room: Room, born: Mapping[JobId, jobs.Load]) -> Claims:
-        if self._draining_until is not None or not self._runners:
-            return nothing(more=False)
-        self._reach.read(tx)
-        claims = self._claim_once(tx, room, born)
-        if claims.stale:
-            self._reach.read(tx, again=True)
-            self._lending.look_again()
-            claims = self._claim_once(tx, self._custody.room(self._limits), born)
-        return claims
-
-    def _claim_once(self, tx: Transaction, room: Room, born: Mapping[JobId, jobs.Load]) -> Claims:
-        lent = self._lending.choose(tx, self._reach.map.lanes, room, self._reach.known)
-        if not room.total and not lent.lanes and not lent.waits:
-            return nothing(more=True)  # still hungry: the next end makes room
-        reach = self._reach
-        return self._claimer.claim(tx, reach.map, room, reach.known, avoid=self.held, lent=lent, born=born)
 
     # --- looking ----------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from mainspring.domain.job import Job, Link
 from mainspring.domain.states import PLACE, Cause, Charge, Outcome, Place, State, next_state
 from mainspring.domain.task import Lodging
 from mainspring.store import moves, rows
+from mainspring.store.free_slots import FreeSlots
 from mainspring.store.keys import Hold, rejecting
 from mainspring.store.lanes import sibling
 from mainspring.store.transaction import Transaction, Wanted
@@ -55,6 +56,13 @@ class Left(NamedTuple):
     worker: WorkerId | None = None
     cancel_at: Instant | None = None
     details: str | None = None
+
+
+class Grant(NamedTuple):
+    """A claim about to be made."""
+
+    left: Left
+    claim: ClaimId
 
 
 class Move(NamedTuple):
@@ -120,11 +128,17 @@ def new_ids(tx: Transaction, count: int) -> list[JobId]:
     return [JobId(number) for number in tx.job_ids(count)]
 
 
-def insert(tx: Transaction, births: Sequence[Birth], actor: str, ids: Sequence[JobId] = ()) -> list[JobId]:
-    """Store new jobs with their places and first events; the ids, in order. ``ids``: where they were taken before."""
+def insert(
+    tx: Transaction, births: Sequence[Birth], actor: str, ids: Sequence[JobId] = (), free: FreeSlots | None = None
+) -> list[JobId]:
+    """Store new jobs with their places and first events; the ids, in order. ``ids``: where they were taken before.
+
+    ``free``: slots of a worker that are for some of them; who gets one is leased at once, and never in ready.
+    """
     ids = list(ids) or new_ids(tx, len(births))
     now = tx.now
     born, ready, later, expiring = [], [], [], []
+    grants: list[Grant] = []
     events: list[tuple[Any, ...]] = []
     queued, scheduled = next_state(State.NEW, Cause.SUBMIT), next_state(State.NEW, Cause.SCHEDULE)
     for job, birth in zip(ids, births, strict=True):
@@ -133,8 +147,11 @@ def insert(tx: Transaction, births: Sequence[Birth], actor: str, ids: Sequence[J
         rest = (tags, meta, params, rule, tick, *(link or _NO_LINK), wants)
         born.append((job, task, lane, priority, policy, due, now, expires, *of, *rest))
         if due <= now:
-            ready.append((job, lane, priority, due, 0, now))
             events.append((job, now, Cause.SUBMIT, State.NEW, queued, 0, actor, None))
+            if free is not None and free.take(birth):
+                grants.append(Grant(Left(job, lane, priority, 0, now, State.QUEUED), tx.chance.claim_id()))  # type: ignore[arg-type]
+            else:
+                ready.append((job, lane, priority, due, 0, now))
         else:
             later.append((job, due, State.SCHEDULED, lane, priority, 0, now))
             events.append((job, now, Cause.SCHEDULE, State.NEW, scheduled, 0, actor, rows.text({"due": due})))
@@ -147,6 +164,9 @@ def insert(tx: Transaction, births: Sequence[Birth], actor: str, ids: Sequence[J
         tx.many("job/enter_due", later)
     if expiring:
         tx.many("job/expect", expiring)
+    if free is not None and grants:
+        free.grants += grants
+        events += _leased(tx, grants, free.worker, Instant(now + free.lasts), actor)
     tx.many("event/insert", events)
     return ids
 
@@ -251,15 +271,15 @@ def enter(tx: Transaction, batch: Sequence[Move]) -> None:
         tx.many("event/insert", events)
 
 
-class Grant(NamedTuple):
-    """A claim about to be made."""
-
-    left: Left
-    claim: ClaimId
-
-
 def enter_leased(tx: Transaction, grants: Sequence[Grant], worker: WorkerId, until: Instant, actor: str) -> None:
     """Give these jobs to a worker: lease rows with numbered attempts, and events."""
+    tx.many("event/insert", _leased(tx, grants, worker, until, actor))
+
+
+def _leased(
+    tx: Transaction, grants: Sequence[Grant], worker: WorkerId, until: Instant, actor: str
+) -> list[tuple[Any, ...]]:
+    """Lease rows with numbered attempts; the events that are to be recorded of it."""
     leases, events = [], []
     now = tx.now
     claimed = Cause.CLAIM
@@ -271,7 +291,7 @@ def enter_leased(tx: Transaction, grants: Sequence[Grant], worker: WorkerId, unt
         leases.append((left.job, claim, number, worker, until, at, left.lane, left.priority))
         events.append((left.job, at, claimed, queued, running, number, actor, None))
     tx.many(moves.ENTER[Place.LEASED], leases)
-    tx.many("event/insert", events)
+    return events
 
 
 Tried = tuple[Left, Outcome, Charge, str, Failure | None, str | None]

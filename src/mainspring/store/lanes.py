@@ -10,7 +10,7 @@ from mainspring.domain.task import Lodging
 from mainspring.store import rows
 from mainspring.store.rows import Policy
 from mainspring.store.rows import policy as policy_row
-from mainspring.store.transaction import Transaction
+from mainspring.store.transaction import Transaction, Wanted
 
 
 class Kind(NamedTuple):
@@ -61,6 +61,16 @@ def read_map(tx: Transaction) -> Map:
         for id_, queue, app, lodging, requires, slots, most, paused, _ in found
     ]
     return Map(lanes, found[0][-1] if found else 0)
+
+
+def asking_rules() -> Wanted:
+    """What is to be asked for the rules of queues as they are now."""
+    return "setting/version", {}
+
+
+def rules_of(answer: Sequence[rows.Row]) -> int:
+    """What was answered."""
+    return answer[0][0] if answer else 0
 
 
 def intern(tx: Transaction, kind: Kind) -> LaneId:

@@ -113,6 +113,13 @@ class Items(NamedTuple):
         """Items that have."""
         return self.succeeded + self.failed + self.cancelled
 
+    @property
+    def state(self) -> NodeState:
+        """What it is once all have: it succeeds when they did."""
+        if self.failed:
+            return NodeState.FAILED
+        return NodeState.CANCELLED if self.cancelled else NodeState.SUCCEEDED
+
 
 class Active(NamedTuple):
     """An active node; ``items`` and ``begun``: where it is a map."""

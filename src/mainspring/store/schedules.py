@@ -42,7 +42,17 @@ class Kept(NamedTuple):
     @property
     def next(self) -> Next:
         """What is to come of it."""
-        return Next(self.id, *self[14:])
+        return Next(
+            schedule=self.id,
+            version=self.version,
+            at=self.at,
+            nominal=self.nominal,
+            last=self.last,
+            last_fired=self.last_fired,
+            last_succeeded=self.last_succeeded,
+            fired=self.fired,
+            failures=self.failures,
+        )
 
 
 class Next(NamedTuple):

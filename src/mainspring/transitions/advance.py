@@ -36,6 +36,7 @@ from mainspring.domain.node_states import NodeCause, cause_of
 from mainspring.domain.workflow import Node, OnFailure
 from mainspring.errors import MainspringError
 from mainspring.store import rows, run_replays, runs
+from mainspring.store.free_slots import FreeSlots
 from mainspring.store.jobs import Load, load_of
 from mainspring.store.run_replays import Part
 from mainspring.store.runs import Below, Errand, Glance, Gone, Happened, Held, Items, Key, Spec
@@ -81,11 +82,14 @@ class Chosen(NamedTuple):
 NOWHERE = Advanced()
 
 
-def advance(tx: Transaction, ends: Sequence[End], actor: str, seen: Glance | None = None) -> Advanced:
-    """Let go what these ends let go. ``seen``: what was seen of their runs already."""
+def advance(
+    tx: Transaction, ends: Sequence[End], actor: str, seen: Glance | None = None, free: FreeSlots | None = None
+) -> Advanced:
+    """Let go what these ends let go. ``seen``: of their runs already; ``free``: slots for jobs that are born."""
     if not ends:
         return NOWHERE
     wave = Wave(tx, actor, {end.link.run for end in ends}, seen)
+    wave.firing.free = free
     wave.ended(ends)
     return wave.run()
 
@@ -105,7 +109,7 @@ class Wave:
         self._errands: list[Errand] = []
         self._failed: list[Key] = []
         self._events: list[Happened] = []
-        self._firing = Firing(tx, actor, {} if seen is None else seen.declared)
+        self.firing = Firing(tx, actor, {} if seen is None else seen.declared)
         self._nesting = Nesting(tx, actor)
         self._lined: list[Key] = []
         self._roomy: set[RunId] = set()
@@ -132,7 +136,7 @@ class Wave:
     def counted(self, changed: Sequence[Items]) -> None:
         """Maps have got so far: they end, or their next items begin."""
         over = [one for one in changed if one.ended >= one.items]
-        self._end([(one.run, one.number, _state_of(one), None) for one in over], silent=False)
+        self._end([(one.run, one.number, one.state, None) for one in over], silent=False)
         going = [one for one in changed if one.ended < one.items and one.begun < one.items]
         if going and self._room > 0:
             self._hold()
@@ -260,7 +264,7 @@ class Wave:
         lined, self._lined = self._lined, []
         if lined:
             runs.line_up(self._tx, lined)
-        for job, birth in self._firing.write().items():
+        for job, birth in self.firing.write().items():
             self._born[job] = load_of(birth, self._held[birth.link.run].tick if birth.link is not None else None)
 
     def _round(self, told: list[Told]) -> None:
@@ -378,7 +382,7 @@ class Wave:
             self._map(one, sources)
         else:
             if node.workflow is None:
-                self._firing.task(run, number, node, one.inputs)
+                self.firing.task(run, number, node, one.inputs)
             else:
                 part = self._parts(one.key).get(run_replays.NO_ITEM)
                 self._nesting.run(one.key, node, sources.values(run, wants or Wants()), part=part)
@@ -449,7 +453,7 @@ class Wave:
                 if _is_done(part):
                     good += 1
                 elif one.node.workflow is None:
-                    self._firing.item(one.key, one.node, one.inputs, item)
+                    self.firing.item(one.key, one.node, one.inputs, item)
                 else:
                     self._nesting.run(one.key, one.node, values, item, part)
             except Refused as error:
@@ -490,10 +494,3 @@ def _weight(state: NodeState, reason: Reason | None = None) -> Weight:
     if told is None:
         raise AssertionError(f"a node that is {state} has not ended")
     return told
-
-
-def _state_of(one: Items) -> NodeState:
-    """A map succeeds when all of its items have."""
-    if one.failed:
-        return NodeState.FAILED
-    return NodeState.CANCELLED if one.cancelled else NodeState.SUCCEEDED

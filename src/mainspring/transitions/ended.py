@@ -16,6 +16,7 @@ from mainspring.domain.task import Lodging
 from mainspring.domain.verdicts import SUCCESS, Verdict, after_ending, after_loss
 from mainspring.domain.worker import WorkerState
 from mainspring.store import at_once, jobs, lanes, rows, runs, workers
+from mainspring.store.free_slots import FreeSlots
 from mainspring.store.jobs import Left, Move
 from mainspring.store.rows import Policy
 from mainspring.store.runs import Glance
@@ -59,17 +60,26 @@ class Ends:
 
     Successes are sent on their way without waiting for the answer, where that can be, as the rest of the transaction
     needs it only where a run goes on. ``settle`` reads it: whoever makes these ends calls it before the commit.
+    ``free``: slots for the jobs that runs let go.
     """
 
-    def __init__(self, tx: Transaction, reports: Sequence[Report], actor: str, shapes: Shapes | None = None) -> None:
+    def __init__(
+        self,
+        tx: Transaction,
+        reports: Sequence[Report],
+        actor: str,
+        shapes: Shapes | None = None,
+        free: FreeSlots | None = None,
+    ) -> None:
         self._tx, self._actor = tx, actor
+        self._free = free
         self._good, rest = _parted(reports) if tx.at_once else ([], reports)
         self._told = at_once.succeed(tx, [one.ending for one in self._good], actor) if self._good else set
         self._settled = Settled({}, [])
         self._alike: dict[WorkerId, bool] = {}
         self._links = {one.ending.job: one.link for one in reports if one.link is not None}
         if rest or self._links:
-            left, seen = _leave(tx, _pairs(rest), list(self._links.values()), shapes or Shapes())
+            left, seen = _leave(tx, _pairs(rest), list(self._links.values()), shapes or Shapes(), free)
             self._write(rest, left, seen)
 
     @property
@@ -105,7 +115,7 @@ class Ends:
             moves.append(_move(self._tx, row, verdict, ending, self._actor))
         of_runs = [job for job in succeeded if job in self._links]
         if moves or of_runs:
-            advanced = _settle(self._tx, moves, attempts, self._actor, Known(self._links, seen, of_runs))
+            advanced = _settle(self._tx, moves, attempts, self._actor, Known(self._links, seen, of_runs, self._free))
         self._settled = Settled(verdicts, fenced, advanced)
 
     def _heard(self) -> tuple[list[JobId], list[Report]]:
@@ -151,16 +161,25 @@ def _verdict(tx: Transaction, report: Report, row: Left, alike: dict[WorkerId, b
 
 
 def _leave(
-    tx: Transaction, pairs: Sequence[tuple[JobId, ClaimId]], links: Sequence[Link], shapes: Shapes
+    tx: Transaction,
+    pairs: Sequence[tuple[JobId, ClaimId]],
+    links: Sequence[Link],
+    shapes: Shapes,
+    free: FreeSlots | None,
 ) -> tuple[dict[JobId, Left], Glance | None]:
-    """End the leases, and look at what will most likely come next in the runs of their jobs."""
+    """End the leases, and look at what will most likely come next in the runs of their jobs, and under which rules."""
     if not links:
         return jobs.leave_leased(tx, pairs)[0], None
     nodes = list(dict.fromkeys((one.run, one.node) for one in links if one.item is None))
     tx.expect_ids(len(nodes))
     known = {key: below for key in nodes if (below := shapes.below(key)) is not None}
     unread = [key for key in nodes if key not in known]
-    left, answers = jobs.leave_leased(tx, pairs, *runs.glancing(tx, {one.run for one in links}, unread, BUDGET))
+    wanted = runs.glancing(tx, {one.run for one in links}, unread, BUDGET)
+    if free is not None:
+        wanted.append(lanes.asking_rules())
+    left, answers = jobs.leave_leased(tx, pairs, *wanted)
+    if free is not None:
+        free.heed(lanes.rules_of(answers.pop()))
     seen = runs.glance(answers, unread, BUDGET)
     if seen.below is None:
         return left, seen

@@ -24,6 +24,12 @@ from mainspring.transitions.prepared import Prepared, birth
 from mainspring.transitions.run_births import PreparedRun
 from mainspring.transitions.stopping import stop
 
+Count = tuple[Told, int]
+"""How many rows were changed, and how many had to be, or what was decided is not right any more."""
+
+Grounds = dict[Ground, tuple[LaneId, int]]
+"""The lane and policy of jobs, by what they stand on."""
+
 
 class Stale(Exception):
     """What was decided is not right any more, as something was said or done meanwhile. Nothing was changed."""
@@ -103,10 +109,6 @@ def fire(tx: Transaction, decided: Sequence[Decided], actor: str, *, apart: bool
     return len(mine_to_fire)
 
 
-Count = tuple[Told, int]
-"""How many rows were changed, and how many had to be, or what was decided is not right any more."""
-
-
 def _left_by_others(tx: Transaction, decided: Sequence[Decided], first: Sequence[Record]) -> list[Decided]:
     """Record the first tick of each; those of which nobody had recorded it before."""
     keys = ticks.insert_new(tx, first)
@@ -123,9 +125,6 @@ def _make_room(tx: Transaction, flight: Flight, actor: str) -> None:
         stop(tx, RunId(flight.job), Stop.CANCEL, actor)
     else:
         cancel_tree(tx, flight.job, actor)
-
-
-Grounds = dict[Ground, tuple[LaneId, int]]
 
 
 def _grounds(tx: Transaction, firings: Sequence[Firing]) -> Grounds:

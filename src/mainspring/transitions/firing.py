@@ -19,6 +19,7 @@ from mainspring.domain.workflow import Node
 from mainspring.errors import MainspringError
 from mainspring.store import catalog, jobs, rows
 from mainspring.store.catalog import Ground
+from mainspring.store.free_slots import FreeSlots
 from mainspring.store.jobs import Birth
 from mainspring.store.runs import Key
 from mainspring.store.transaction import Transaction
@@ -50,7 +51,10 @@ class _Mapped(NamedTuple):
 
 
 class Firing:
-    """The jobs that one transaction lets go. ``declared``: what was read of tasks already, by full name."""
+    """The jobs that one transaction lets go. ``declared``: what was read of tasks already, by full name.
+
+    ``free``: slots into which they are born, as far as there are some.
+    """
 
     def __init__(self, tx: Transaction, actor: str, declared: Mapping[str, str]) -> None:
         self._tx = tx
@@ -62,6 +66,7 @@ class Firing:
         self._grounds: dict[Ground, tuple[LaneId, int]] = {}
         self._kinds: dict[tuple[Any, ...], Birth] = {}
         self._empty: dict[str, str] = {}
+        self.free: FreeSlots | None = None
 
     def task(self, run: RunId, number: int, node: Node, inputs: dict[str, int]) -> None:
         """The job of a node. Raises Refused."""
@@ -123,7 +128,7 @@ class Firing:
         if not births:
             return {}
         catalog.note_fired(self._tx, self._declared)
-        return dict(zip(jobs.insert(self._tx, births, self._actor), births, strict=True))
+        return dict(zip(jobs.insert(self._tx, births, self._actor, free=self.free), births, strict=True))
 
     @property
     def size(self) -> int:

@@ -13,6 +13,7 @@ from mainspring.domain.job import Link
 from mainspring.domain.joins import NodeState
 from mainspring.domain.states import FINAL, State, next_state
 from mainspring.store import jobs, runs
+from mainspring.store.free_slots import FreeSlots
 from mainspring.store.jobs import Move
 from mainspring.store.runs import Glance
 from mainspring.store.transaction import Transaction
@@ -28,12 +29,14 @@ _NODE_STATE = {
 class Known(NamedTuple):
     """What the holder of jobs knows: which of them are of runs, and what was seen of these runs already.
 
-    ``succeeded``: those of them that have ended so, and entered their place, before the moves that are to be made.
+    ``succeeded``: those of them that have ended so, and entered their place, before the moves that are to be made;
+    ``free``: slots of his for jobs that these ends let go.
     """
 
     links: Mapping[JobId, Link]
     seen: Glance | None = None
     succeeded: Sequence[JobId] = ()
+    free: FreeSlots | None = None
 
 
 def enter(tx: Transaction, moves: Sequence[Move], actor: str, known: Known | None = None) -> Advanced:
@@ -52,6 +55,6 @@ def enter(tx: Transaction, moves: Sequence[Move], actor: str, known: Known | Non
         ended |= dict.fromkeys(known.succeeded, State.SUCCEEDED)
     if not ended:
         return NOWHERE
-    links, seen, _ = Known(runs.links(tx, list(ended))) if known is None else known
+    links, seen, _, free = Known(runs.links(tx, list(ended))) if known is None else known
     ends = [End(links[job], _NODE_STATE[state]) for job, state in ended.items() if job in links]
-    return advance(tx, ends, actor, seen)
+    return advance(tx, ends, actor, seen, free)

@@ -415,6 +415,8 @@ class Wave:
         for one in maps:
             key = (one.run, one.number)
             node = going[key].node
+            if self._held[one.run].stop is not None and node.run_if not in AFTER_TROUBLE:
+                continue  # whoever halts the run gives them up
             items = items_of(node, sources, one.run, at_once(going[key]))
             chosen = self._choose(key, items, one.begun, (node.parallel or one.items) - (one.begun - one.ended))
             if chosen.items:

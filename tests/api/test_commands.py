@@ -199,3 +199,32 @@ def test_what_is_listed_is_the_same_either_way(ask: Ask, words: str) -> None:
     direct, _ = eventually(partial(alike_now, ask, line))
     assert direct.status == 0
     assert json.loads(direct.out) is not None
+
+
+REFUSED = [
+    *("jobs --limit 0", "jobs --limit 1001", "jobs --tag bogus", "jobs --count --tag bogus", "jobs --cursor bogus"),
+    *("runs --limit -1", "runs --state bogus", "config history --limit 0", "config history --cursor -1"),
+    *("events --limit 0", "events --kind dead --limit 10001", "events --kind dead,job.dead", "events --after -1"),
+    *("events --run 1 --limit 1001", "topics t --limit 1001", "topics t --after -1", "audit --limit 10001"),
+    *("logs --system --limit 0", "logs 1 --attempt 0", "webhook deliveries nobody --limit 0"),
+]
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_no_list_has_is_refused_in_the_same_words_either_way(ask: Ask, words: str) -> None:
+    direct, over_api = (ask(way, *words.split(), "--json") for way in WAYS)
+    assert direct == over_api
+    assert direct.status == 4
+    assert direct.out == ""
+
+
+def test_the_last_events_of_a_kind_are_found_however_much_happened_since(ask: Ask) -> None:
+    job = json.loads(ask("db", "submit", "echo", "--queue", "unserved", "--json").out)["id"]
+    ask("db", "cancel", str(job))
+    for _ in range(5):
+        ask("db", "submit", "echo", "--queue", "unserved", "--json")
+    for way in WAYS:
+        for which in ("--kind cancelled", "--kind cancel,expire", f"--job {job}"):
+            last = json.loads(ask(way, "events", *which.split(), "--limit", "1", "--json").out)
+            assert [(event["job"], event["cause"]) for event in last] == [(job, "cancel")]
+        assert len(json.loads(ask(way, "events", "--limit", "3", "--json").out)) == 3

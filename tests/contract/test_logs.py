@@ -10,6 +10,7 @@ from mainspring.clock import Instant
 from mainspring.control import read
 from mainspring.domain.ids import JobId
 from mainspring.domain.logline import LOG_LIMIT, LogChunk, LogLine
+from mainspring.errors import InvalidInput
 from mainspring.store.logs import line_count
 from tests.contract.stories import Story
 
@@ -76,7 +77,9 @@ def test_lines_of_one_attempt_only(story: Story, job: JobId) -> None:
     assert texts(story, job, attempt=1) == ["a", "b"]
     assert texts(story, job, attempt=2) == ["c"]
     assert texts(story, job, attempt=2, after=2) == ["c"]
-    assert texts(story, job, attempt=2**70) == []
+    for none in (0, 2**70):
+        with pytest.raises(InvalidInput, match="attempt is"):
+            texts(story, job, attempt=none)
     assert texts(story, job) == ["a", "b", "c", "d"]
 
 

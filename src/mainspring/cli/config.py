@@ -68,7 +68,7 @@ def history(
 ) -> int:
     """List changes of the configuration, newest first: what people have set, and what a server took from its file."""
     with access.client() as client:
-        found = client.setting_edits(below=cursor, limit=min(max(limit, 1), 1000))
+        found = client.setting_edits(below=cursor, limit=limit)
     if access.json:
         show.as_json([edit_wire(edit) for edit in found])
         return 0

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from mainspring.cli import access as of
 from mainspring.cli import follow, looks, show
 from mainspring.cli.access import Access, option
 from mainspring.cli.job import number
+from mainspring.cli.runs import every_event
 from mainspring.client import Client
 from mainspring.client.run_wire import run_event_wire
 from mainspring.client.wire import event_wire
 from mainspring.clock import SECOND, Duration
 from mainspring.domain.event import Event
+from mainspring.domain.listing import MOST, MOST_LINES, checked_limit
+
+_AT_ONCE = 1_000
+_FARTHER = 4
+"""How much farther each look back goes than the one before, so that all of them cost little more than the last."""
 
 
 def events(  # noqa: PLR0913 - the filters of the list
@@ -28,15 +36,21 @@ def events(  # noqa: PLR0913 - the filters of the list
     access: Access = of.DEFAULT,
 ) -> int:
     """Show what happened to jobs, oldest first. In JSON an array, or with -f one document a line."""
+    checked_limit(limit, MOST_LINES if run is None else MOST)
+    kinds = tuple(one for words in kind for one in words.split(","))
     with access.client() as client:
         if run is not None:
-            return _of_run(client, run, after or 0, limit, as_json=access.json)
+            return _of_run(client, run, after, limit, as_json=access.json)
         of_job = None if job is None else number(job)
+        found: list[Event] = []
         if after is None:
-            after = 0 if of_job is not None else max(0, client.last_event() - limit)
+            newest = client.last_event()
+            found = _last(client, newest, of_job, kinds, limit)
+            after = found[0].seq - 1 if found else newest
+        elif not follow_:
+            found = client.events(after=after, job=of_job, kinds=kinds, limit=limit)
         if follow_:
-            _follow(client, after, of_job, kind, as_json=access.json)
-        found = client.events(after=after, job=of_job, kinds=kind, limit=limit)
+            _follow(client, after, of_job, kinds, as_json=access.json)
     if access.json:
         show.as_json([event_wire(event) for event in found])
     else:
@@ -47,8 +61,28 @@ def events(  # noqa: PLR0913 - the filters of the list
     return 0
 
 
-def _of_run(client: Client, run: int, after: int, limit: int, *, as_json: bool) -> int:
-    found = client.run_events(run, after=after, limit=limit)
+def _last(client: Client, newest: int, job: int | None, kinds: Sequence[str], limit: int) -> list[Event]:
+    """The last so many that are wanted: looked for behind cursors that lie ever farther back."""
+    span = limit if job is None else newest
+    while True:
+        after = max(0, newest - span)
+        found = deque(_behind(client, after, job, kinds), maxlen=limit)
+        if after == 0 or len(found) == limit:
+            return list(found)
+        span *= _FARTHER
+
+
+def _behind(client: Client, after: int, job: int | None, kinds: Sequence[str]) -> Iterator[Event]:
+    """All behind a cursor, oldest first."""
+    while page := client.events(after=after, job=job, kinds=kinds, limit=_AT_ONCE):
+        yield from page
+        if len(page) < _AT_ONCE:
+            return
+        after = page[-1].seq
+
+
+def _of_run(client: Client, run: int, after: int | None, limit: int, *, as_json: bool) -> int:
+    found = every_event(client, run)[-limit:] if after is None else client.run_events(run, after=after, limit=limit)
     if as_json:
         show.as_json([run_event_wire(event) for event in found])
         return 0

@@ -12,9 +12,7 @@ from mainspring.cli.access import Access, option
 from mainspring.client.wire import change_wire, token_wire
 from mainspring.clock import Instant, SystemClock, duration
 from mainspring.domain.access import Change, ChangeFilter, Token, role_of
-from mainspring.errors import InvalidOption
-
-_MOST = 10_000
+from mainspring.domain.listing import MOST, MOST_LINES, checked_limit
 
 
 def create(
@@ -83,10 +81,14 @@ def audit(
     access: Access = of.DEFAULT,
 ) -> int:
     """List what people changed, newest first: who, when, what, before and after."""
-    if not 1 <= limit <= _MOST:
-        raise InvalidOption(f"--limit is {limit}; it must be from 1 to {_MOST:,}.", field="limit")
+    checked_limit(limit, MOST_LINES)
     with access.client() as client:
-        found = client.changes(ChangeFilter(subject, actor, action, limit=limit))
+        found: list[Change] = []
+        more = True
+        while more and len(found) < limit:
+            below, part = found[-1].seq if found else None, min(MOST, limit - len(found))
+            found += (page := client.changes(ChangeFilter(subject, actor, action, below, part)))
+            more = len(page) == part
     if access.json:
         show.as_json([change_wire(change) for change in found])
         return 0

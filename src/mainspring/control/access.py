@@ -16,6 +16,7 @@ from mainspring.domain.access import (
     digest,
     owner_name,
 )
+from mainspring.domain.listing import checked_limit
 from mainspring.errors import InvalidOption, TokenExists, Unauthenticated, UnknownToken, UserExists
 from mainspring.store import Store, Transaction, access, trail, users
 from mainspring.store.access import NewToken
@@ -93,7 +94,8 @@ def recognise(store: Store, secret: str) -> Asker:
 
 
 def changes(store: Store, wanted: ChangeFilter | None = None) -> list[Change]:
-    """Lines of the audit trail, newest first."""
+    """Lines of the audit trail, newest first. Raises InvalidInput."""
+    checked_limit((wanted or ChangeFilter()).limit)
     return store.read(lambda tx: trail.page(tx, wanted or ChangeFilter()))
 
 

@@ -9,20 +9,15 @@ import msgspec
 from mainspring.domain.attempt import Attempt
 from mainspring.domain.event import Event, EventPage, Happening
 from mainspring.domain.ids import LARGEST, JobId, RunId
-from mainspring.domain.job import Job, JobCount, JobFilter, JobPage
+from mainspring.domain.job import Job, JobCount, JobFilter, JobPage, checked_tag
+from mainspring.domain.kinds import checked_job_kinds
+from mainspring.domain.listing import MOST_ATTEMPTS, MOST_LINES, checked_cursor, checked_limit, out_of_range
 from mainspring.domain.logline import LogLine
-from mainspring.domain.states import Cause, State
 from mainspring.domain.task import Task
 from mainspring.domain.worker import Worker
-from mainspring.errors import InvalidCursor, InvalidInput, UnknownJob, UnknownTask, near
+from mainspring.errors import UnknownJob, UnknownTask
 from mainspring.store import Store, Transaction, catalog, depths, events, job_lists, jobs, runs, workers
 from mainspring.transitions import inputs
-
-MOST = 1000
-"""Jobs on one page."""
-
-MOST_LINES = 10_000
-"""Events or log lines in one answer."""
 
 
 def job(store: Store, number: int) -> Job:
@@ -40,9 +35,9 @@ def _shown(tx: Transaction, number: int) -> Job:
 
 def listed(store: Store, wanted: JobFilter) -> JobPage:
     """A page of jobs, newest first. Raises UnknownTask, InvalidCursor, InvalidInput."""
-    _check_limit(wanted.limit, MOST)
-    _check_tag(wanted.tag)
-    before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
+    checked_limit(wanted.limit)
+    checked_tag(wanted.tag)
+    before = LARGEST if wanted.cursor is None else checked_cursor(wanted.cursor)
 
     def look(tx: Transaction) -> JobPage:
         found, below = job_lists.walked(tx, wanted, _tasks(tx, wanted.task), before)
@@ -69,8 +64,8 @@ def counted_part(store: Store, wanted: JobFilter) -> JobCount:
 
     All of them where that is kept; else what has a tag or was made at some time is counted from the rows.
     """
-    _check_tag(wanted.tag)
-    before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
+    checked_tag(wanted.tag)
+    before = LARGEST if wanted.cursor is None else checked_cursor(wanted.cursor)
 
     def look(tx: Transaction) -> JobCount:
         tasks = _tasks(tx, wanted.task)
@@ -124,13 +119,9 @@ def history(store: Store, *, after: int, job: int | None, kinds: Sequence[str], 
 
 def history_page(store: Store, *, after: int, job: int | None, kinds: Sequence[str], limit: int) -> EventPage:
     """The same in one look, which ends after so many that are of other kinds."""
-    _check_limit(limit, MOST_LINES)
-    _check_cursor(after)
-    known = {*State, *Cause}
-    for kind in kinds:
-        if kind not in known:
-            remedy = near(kind, known) or f"Kinds: {', '.join(sorted(known))}."
-            raise InvalidInput(f"{kind!r} is not a kind of event.", remedy=remedy, field="kinds")
+    checked_limit(limit, MOST_LINES)
+    checked_cursor(str(after))
+    checked_job_kinds(kinds)
 
     def look(tx: Transaction) -> EventPage:
         if job is None:
@@ -143,8 +134,8 @@ def history_page(store: Store, *, after: int, job: int | None, kinds: Sequence[s
 
 def happenings(store: Store, *, after: int, limit: int) -> list[Happening]:
     """All that happened behind a cursor, to jobs and to runs, oldest first. Raises InvalidCursor, InvalidInput."""
-    _check_limit(limit, MOST_LINES)
-    _check_cursor(after)
+    checked_limit(limit, MOST_LINES)
+    checked_cursor(str(after))
     return store.read(lambda tx: events.live(tx, after, limit=limit), latest=True)
 
 
@@ -155,10 +146,10 @@ def last_event(store: Store) -> int:
 
 def logs(store: Store, number: int, *, attempt: int | None, after: int, limit: int) -> list[LogLine]:
     """Log lines behind a cursor. Raises UnknownJob, InvalidCursor, InvalidInput."""
-    _check_limit(limit, MOST_LINES)
-    _check_cursor(after)
-    if attempt is not None:
-        attempt = storable(attempt)
+    checked_limit(limit, MOST_LINES)
+    checked_cursor(str(after))
+    if attempt is not None and not 1 <= attempt <= MOST_ATTEMPTS:
+        raise out_of_range("attempt", str(attempt), 1, MOST_ATTEMPTS)
     store.read(lambda tx: _require(tx, number))
     return store.logs.lines(JobId(number), attempt=attempt, after=after, limit=limit)
 
@@ -197,28 +188,3 @@ def _tasks(tx: Transaction, name: str | None) -> list[str] | None:
     if not matches:
         raise UnknownTask(name, catalog.names(tx))
     return matches
-
-
-def _check_limit(limit: int, most: int) -> None:
-    if not 1 <= limit <= most:
-        raise InvalidInput(f"limit is {limit}; it must be between 1 and {most}.", field="limit")
-
-
-def _check_tag(tag: str | None) -> None:
-    if tag is not None and not tag.partition("=")[1]:
-        raise InvalidInput(f"tag is {tag[:80]!r}.", remedy="Write key=value.", field="tag")
-
-
-def _check_cursor(after: int) -> None:
-    if not 0 <= after <= LARGEST:
-        raise InvalidCursor(
-            f"{after} is not a cursor.", remedy="Start at 0, or pass back the last seq.", field="cursor"
-        )
-
-
-def _cursor(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > LARGEST:
-        raise InvalidCursor(
-            f"{text!r} is not a cursor of this list.", remedy="Pass back what 'next' said.", field="cursor"
-        )
-    return int(text)

@@ -6,12 +6,11 @@ from mainspring.control.read import storable
 from mainspring.control.workflows import kept
 from mainspring.domain.ids import LARGEST, JobId, RunId
 from mainspring.domain.joins import Stop
-from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest
+from mainspring.domain.listing import MOST, checked_cursor, checked_limit
+from mainspring.domain.run import Run, RunEvent, RunFilter, RunNode, RunPage, RunRequest, checked_state
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import (
     IllegalState,
-    InvalidCursor,
-    InvalidInput,
     UnknownRun,
 )
 from mainspring.faults import FaultPoint
@@ -21,9 +20,6 @@ from mainspring.transitions.begun import begin, header_of, named
 from mainspring.transitions.errands import run_errands
 from mainspring.transitions.run_births import prepare_run
 from mainspring.transitions.stopping import stop
-
-MOST = 1000
-"""Runs, or nodes, on one page."""
 
 
 def start(store: Store, request: RunRequest, *, actor: str, parent: JobId | None = None) -> Run:
@@ -76,9 +72,9 @@ def one(store: Store, number: int) -> Run:
 
 def listed(store: Store, wanted: RunFilter) -> RunPage:
     """A page of runs, newest first. Raises InvalidInput, InvalidCursor."""
-    if not 1 <= wanted.limit <= MOST:
-        raise InvalidInput(f"limit is {wanted.limit}; it must be between 1 and {MOST}.", field="limit")
-    before = LARGEST if wanted.cursor is None else _cursor(wanted.cursor)
+    checked_limit(wanted.limit)
+    checked_state(wanted.state)
+    before = LARGEST if wanted.cursor is None else checked_cursor(wanted.cursor)
     found, below = store.read(lambda tx: run_questions.listed(tx, wanted, before))
     items = found[: wanted.limit]
     below = items[-1].id if len(found) > wanted.limit else below
@@ -96,7 +92,8 @@ def nodes(store: Store, number: int, *, after: int = 0, limit: int = MOST, jobs:
 
 
 def events(store: Store, number: int, *, after: int = 0, limit: int = MOST) -> list[RunEvent]:
-    """What happened in a run behind a cursor, oldest first. Raises UnknownRun."""
+    """What happened in a run behind a cursor, oldest first. Raises UnknownRun, InvalidInput."""
+    checked_limit(limit)
 
     def look(tx: Transaction) -> list[RunEvent]:
         require(tx, number)
@@ -156,11 +153,3 @@ def require(tx: Transaction, number: int) -> run_questions.Standing:
 def missing(tx: Transaction, number: int) -> UnknownRun:
     """What is said of a number that no run has."""
     return UnknownRun(number, job=jobs.where(tx, storable(number)) is not None)
-
-
-def _cursor(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > LARGEST:
-        raise InvalidCursor(
-            f"{text!r} is not a cursor of this list.", remedy="Pass back what 'next' said.", field="cursor"
-        )
-    return int(text)

@@ -10,6 +10,7 @@ from mainspring.clock import Instant, instant_text
 from mainspring.domain import backfill as backfills
 from mainspring.domain import plan as plans
 from mainspring.domain.backfill import BackfillRequest
+from mainspring.domain.listing import checked_limit
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.plan import Plan, ready_text
 from mainspring.domain.task import checked_name
@@ -26,7 +27,6 @@ from mainspring.transitions.run_births import PreparedRun
 from mainspring.transitions.ticking import known_of, made_by, prepared_of
 
 LONGEST_NOTE = 1_000
-MOST = 1_000
 
 
 def listed(store: Store) -> list[Schedule]:
@@ -181,9 +181,8 @@ def listed_backfills(store: Store, name: str) -> list[Backfill]:
 
 
 def listed_ticks(store: Store, name: str, *, cursor: str | None, limit: int) -> TickPage:
-    """Ticks of a schedule, newest first. Raises UnknownSchedule, InvalidCursor, InvalidOption."""
-    if not 1 <= limit <= MOST:
-        raise InvalidOption(f"limit is {limit}; it must be from 1 to {MOST}.", field="limit")
+    """Ticks of a schedule, newest first. Raises UnknownSchedule, InvalidCursor, InvalidInput."""
+    checked_limit(limit)
     before = None if cursor is None else _place(cursor)
     found = store.read(lambda tx: ticks.of_schedule(tx, _one(tx, name).id, before=before, limit=limit + 1))
     items, more = found[:limit], len(found) > limit

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from mainspring.domain.access import Change
 from mainspring.domain.configured import OF_ALL_WORKERS, Edit, Kept, Key, Scope, Stated, key_of, plain, value_of
 from mainspring.domain.ids import LARGEST
+from mainspring.domain.listing import checked_cursor, checked_limit
 from mainspring.domain.setting import Layer, Value
 from mainspring.errors import InvalidSetting, UnknownEdit
 from mainspring.store import Store, Transaction, queues, settings, trail
@@ -89,8 +90,10 @@ def note_file(store: Store, before: Mapping[str, Stated], after: Mapping[str, St
 
 
 def history(store: Store, *, below: int | None = None, limit: int = 100) -> list[Edit]:
-    """Changes of the configuration below a cursor, newest first."""
-    found = store.read(lambda tx: trail.edits(tx, below=LARGEST if below is None else below, limit=limit))
+    """Changes of the configuration below a cursor, newest first. Raises InvalidCursor, InvalidInput."""
+    checked_limit(limit)
+    behind = LARGEST if below is None else checked_cursor(str(below))
+    found = store.read(lambda tx: trail.edits(tx, below=behind, limit=limit))
     return [edit for change in found if (edit := _edit(change)) is not None]
 
 

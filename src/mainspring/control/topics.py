@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from mainspring.domain.ids import LARGEST
+from mainspring.domain.listing import checked_cursor, checked_limit
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.task import checked_name
 from mainspring.domain.topic import MOST_MESSAGES, Message, Subscription, SubscriptionWanted, Topic
-from mainspring.errors import InvalidInput, InvalidOption, UnknownSubscription
+from mainspring.errors import InvalidOption, UnknownSubscription
 from mainspring.store import Store, Transaction, topics, trail
 from mainspring.store.trail import Deed
 from mainspring.transitions.begun import stated
 from mainspring.transitions.prepared import find
-
-MOST = 1000
-"""Messages in one answer."""
 
 
 def publish(store: Store, topic: str, data: Sequence[Any], *, actor: str) -> int:
@@ -43,10 +41,8 @@ def messages(store: Store, topic: str, *, after: int, limit: int) -> list[Messag
     Raises InvalidTask for a name, InvalidInput.
     """
     checked_name(topic, "Topic", field="topic")
-    if not 1 <= limit <= MOST:
-        raise InvalidInput(f"limit is {limit}; it must be between 1 and {MOST}.", field="limit")
-    if not 0 <= after <= LARGEST:
-        raise InvalidInput(f"{after} is not the number of a message.", field="cursor")
+    checked_limit(limit)
+    checked_cursor(str(after))
     return store.read(lambda tx: topics.messages(tx, topic, after=after, limit=limit))
 
 

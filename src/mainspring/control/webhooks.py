@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from mainspring.domain.ids import LARGEST
 from mainspring.domain.kinds import checked_kinds
+from mainspring.domain.listing import checked_cursor, checked_limit
 from mainspring.domain.outward import Network, destination, permit
 from mainspring.domain.task import checked_name
 from mainspring.domain.webhook import (
@@ -33,9 +34,6 @@ from mainspring.errors import (
 )
 from mainspring.store import Store, Transaction, events, topics, trail, webhooks
 from mainspring.store.trail import Deed
-
-MOST = 1_000
-"""Deliveries in one answer."""
 
 
 def listed(store: Store) -> list[Webhook]:
@@ -169,11 +167,8 @@ def test(store: Store, name: str, news: News, *, actor: str) -> Delivery:
 
 def deliveries(store: Store, name: str, *, cursor: str | None, state: str | None, limit: int) -> DeliveryPage:
     """Deliveries of a webhook, newest first. Raises UnknownWebhook, InvalidInput."""
-    if not 1 <= limit <= MOST:
-        raise InvalidInput(f"limit is {limit}; it must be between 1 and {MOST}.", field="limit")
-    if cursor is not None and not (cursor.isascii() and cursor.isdigit() and int(cursor[:20]) <= LARGEST):
-        raise InvalidInput(f"{cursor[:40]!r} is not a cursor of this list.", field="cursor")
-    below = LARGEST if cursor is None else int(cursor)
+    checked_limit(limit)
+    below = LARGEST if cursor is None else checked_cursor(cursor)
     wanted = None if state is None else _state(state)
     found = store.read(lambda tx: webhooks.page(tx, _one(tx, name).id, below=below, state=wanted, limit=limit))
     return DeliveryPage(found, str(found[-1].id) if len(found) == limit else None)

@@ -11,6 +11,7 @@ from mainspring.domain.attempt import Failure
 from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.states import State
 from mainspring.domain.timetable import MadeBy
+from mainspring.errors import InvalidInput
 
 PAYLOAD_LIMIT = 1_048_576
 ATOMIC = 2_000
@@ -126,6 +127,13 @@ class JobFilter(msgspec.Struct, frozen=True, omit_defaults=True):
     until: Instant | None = None
     cursor: str | None = None
     limit: int = 50
+
+
+def checked_tag(tag: str | None) -> str | None:
+    """The same, if it is a tag to look for. Raises InvalidInput."""
+    if tag is not None and not tag.partition("=")[1]:
+        raise InvalidInput(f"tag is {tag[:80]!r}.", remedy="Write key=value, such as team=mail.", field="tag")
+    return tag
 
 
 class JobCount(msgspec.Struct, frozen=True):

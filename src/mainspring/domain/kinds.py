@@ -28,6 +28,15 @@ def checked_kinds(kinds: Iterable[str], field: str) -> tuple[str, ...]:
     return found
 
 
+def checked_job_kinds(kinds: Iterable[str]) -> None:
+    """Whether these are states and causes of jobs, of which the history of jobs is asked for. Raises InvalidInput."""
+    known = {*State, *Cause}
+    for kind in kinds:
+        if kind not in known:
+            remedy = near(kind, known) or f"Kinds: {', '.join(sorted(known))}."
+            raise InvalidInput(f"{kind[:80]!r} is not a kind of event.", remedy=remedy, field="kinds")
+
+
 def is_one_of(happening: Happening, kinds: Iterable[str]) -> bool:
     """Whether it is of one of these kinds."""
     for kind in kinds:

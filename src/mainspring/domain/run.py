@@ -12,6 +12,7 @@ from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.joins import NodeState, Reason, RunState, Stop, Tally
 from mainspring.domain.timetable import MadeBy
 from mainspring.domain.workflow import Workflow
+from mainspring.errors import InvalidInput
 
 
 class RunRequest(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -142,6 +143,10 @@ LIVE = "live"
 """In a filter the state of all runs that have not ended."""
 
 
+STATES = (LIVE, *map(str, RunState))
+"""What a filter may ask for."""
+
+
 class RunFilter(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which runs a list shows; newest first. ``state``: a RunState, or LIVE."""
 
@@ -149,6 +154,13 @@ class RunFilter(msgspec.Struct, frozen=True, omit_defaults=True):
     state: str | None = None
     cursor: str | None = None
     limit: int = 50
+
+
+def checked_state(state: str | None) -> str | None:
+    """The same, if it is a state to look for. Raises InvalidInput."""
+    if state is not None and state not in STATES:
+        raise InvalidInput(f"state is {state[:80]!r}.", remedy=f"States: {', '.join(STATES)}.", field="state")
+    return state
 
 
 class RunPage(msgspec.Struct, frozen=True):

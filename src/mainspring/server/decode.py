@@ -13,7 +13,7 @@ import msgspec
 
 from mainspring.clock import Instant, instant
 from mainspring.domain.bulk import Bulk
-from mainspring.domain.job import ATOMIC, JobFilter, JobRequest
+from mainspring.domain.job import ATOMIC, JobFilter, JobRequest, checked_tag
 from mainspring.domain.parameters import loads_strict
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import State
@@ -176,7 +176,7 @@ def _filter(query: Mapping[str, str]) -> JobFilter:
         state=_state(query),
         task=query.get("task"),
         queue=query.get("queue"),
-        tag=_tag(query),
+        tag=checked_tag(query.get("tag")),
         since=instant_of(query, "since"),
         until=instant_of(query, "until"),
     )
@@ -232,13 +232,6 @@ def _state(query: Mapping[str, str]) -> State | None:
         remedy = near(text, _STATES) or f"States: {', '.join(_STATES)}."
         raise InvalidInput(f"There is no state {text[:80]!r}.", remedy=remedy, field="state")
     return State(text)
-
-
-def _tag(query: Mapping[str, str]) -> str | None:
-    text = query.get("tag")
-    if text is not None and not text.partition("=")[1]:
-        raise InvalidInput(f"tag is {text[:80]!r}.", remedy="Write tag=key=value.", field="tag")
-    return text
 
 
 def instant_of(query: Mapping[str, str], name: str) -> Instant | None:

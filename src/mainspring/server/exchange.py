@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from mainspring.domain.access import ANYBODY, Asker, Role
 from mainspring.domain.ids import LARGEST, JobId, job_id
-from mainspring.errors import InvalidCursor, InvalidInput, OutOfReach, UnknownJob, UnknownWorker
+from mainspring.domain.listing import checked_cursor, out_of_range
+from mainspring.errors import OutOfReach, UnknownJob, UnknownWorker
 from mainspring.server.operation import Operation
 
 _LONGEST_SHOWN = 40
@@ -102,14 +103,7 @@ class Asked(NamedTuple):
     @property
     def cursor(self) -> int:
         """Where a list of events or lines goes on; 0 from its start. Raises InvalidCursor."""
-        text = self.query.get("cursor", "0")
-        if not text.isascii() or not text.isdigit() or int(text[:20]) > LARGEST:
-            raise InvalidCursor(
-                f"{text[:_LONGEST_SHOWN]!r} is not a cursor of this list.",
-                remedy="Pass back what 'next' said.",
-                field="cursor",
-            )
-        return int(text)
+        return checked_cursor(self.query.get("cursor", "0"))
 
     @property
     def resumed(self) -> int:
@@ -124,9 +118,7 @@ class Asked(NamedTuple):
             return default
         number = int(text) if text.isascii() and text.isdigit() and len(text) <= 19 else -1
         if not least <= number <= most:
-            raise InvalidInput(
-                f"{name} is {text[:_LONGEST_SHOWN]!r}; it must be a whole number from {least} to {most}.", field=name
-            )
+            raise out_of_range(name, text, least, most)
         return number
 
 

@@ -19,6 +19,8 @@ from mainspring.domain.borrowed import Borrowed
 from mainspring.domain.bulk import Bulk, BulkDone
 from mainspring.domain.event import Event
 from mainspring.domain.job import ATOMIC, Job, JobFilter, JobPage, JobRequest, Receipt
+from mainspring.domain.kinds import checked_job_kinds
+from mainspring.domain.listing import MOST_LINES, checked_limit
 from mainspring.domain.logline import LogLine
 from mainspring.domain.reason import Explanation
 from mainspring.domain.uniqueness import checked_idempotency_key
@@ -83,6 +85,8 @@ def events(
     *, after: int = 0, job: int | None = None, kinds: Sequence[str] = (), limit: int = 1000
 ) -> Steps[list[Event]]:
     """Events behind the cursor, oldest first."""
+    checked_limit(limit, MOST_LINES)
+    checked_job_kinds(kinds)
     place = "/jobs/events" if job is None else f"/jobs/{job}/events"
     found: list[Event] = []
     cursor: int | str | None = after

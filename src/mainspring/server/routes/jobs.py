@@ -9,6 +9,7 @@ from mainspring.client.operating import ServingClient
 from mainspring.client.wire import attempt_wire, bulk_wire, event_wire, explanation_wire, job_wire, logline_wire
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import Job, JobRequest, Unique
+from mainspring.domain.listing import MOST_ATTEMPTS
 from mainspring.domain.span import in_trace
 from mainspring.domain.states import FINAL
 from mainspring.errors import InvalidInput, MainspringError
@@ -177,7 +178,7 @@ class JobRoutes:
         if follow not in {"true", "false"}:
             raise InvalidInput(f"follow is {follow[:80]!r}; it must be true or false.", field="follow")
         limit = asked.whole("limit", 1000, 1, _LONGEST_PAGE)
-        attempt = asked.whole("attempt", 0, 1, 2**31) or None
+        attempt = asked.whole("attempt", 0, 1, MOST_ATTEMPTS) or None
         if follow == "true":
             self._client.job(asked.job)  # an id that is wrong is told by the status
             return Answer(200, Stream(_Following(self._client, asked.job, attempt, asked.resumed).look))

@@ -147,6 +147,34 @@ def test_who_is_kept_to_a_queue_reaches_nothing_else(house: House) -> None:
     assert [one["name"] for one in house.ask("GET", f"{API}/queues", "mail").json()["items"]] == ["mail"]
 
 
+@pytest.mark.usefixtures("hand")
+@pytest.mark.parametrize("path", ["jobs", "jobs/batch"])
+@pytest.mark.parametrize("rule", ["return", "reject"])
+def test_a_unique_key_shows_nothing_of_a_job_in_another_queue(house: House, path: str, rule: str) -> None:
+    key = f"payroll {path} {rule}"
+    secret = {"task": "echo", "queue": "bad", "delay": "1h", "unique": key, "params": {"text": "TOP-SECRET"}}
+    foreign = house.ask("POST", f"{API}/jobs", json=secret).json()["id"]
+    mine = {"task": "echo", "queue": "mail", "unique": {"key": key, "on_conflict": rule}, "params": {"text": ""}}
+    answer = house.ask("POST", f"{API}/{path}", "mail", json=mine if path == "jobs" else [mine])
+    assert (answer.status_code, answer.json()["code"]) == (409, "key_held")
+    assert "job" not in answer.json()
+    assert not {"TOP-SECRET", str(foreign)} & set(
+        re.findall(r"[\w-]+", answer.text.replace(answer.json()["request"], ""))
+    )
+
+
+@pytest.mark.usefixtures("hand")
+def test_an_idempotency_key_shows_nothing_of_a_job_in_another_queue(house: House) -> None:
+    house.ask("POST", f"{API}/jobs", json={"task": "echo", "queue": "bad", "delay": "1h", "unique": "told before"})
+    mine = {"task": "echo", "queue": "mail", "unique": "told before"}
+    answers = [
+        house.ask("POST", f"{API}/jobs", who, json=mine, headers={"Idempotency-Key": "told"})
+        for who in ("admin", "mail")
+    ]
+    assert [one.status_code for one in answers] == [200, 403]
+    assert answers[1].json()["code"] == "out_of_reach"
+
+
 def test_a_route_is_closed_to_kept_askers_until_it_says_what_it_is_about() -> None:
     told = {one.path.removeprefix(f"{API}/").partition("/")[0] for one in entries() if one.reach is not Reach.ALL}
     assert told == {

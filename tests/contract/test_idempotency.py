@@ -13,7 +13,7 @@ from mainspring.control import submit
 from mainspring.domain.job import ATOMIC, JobRequest, Receipt, Unique
 from mainspring.domain.states import State
 from mainspring.engine.sweep import Sweep
-from mainspring.errors import IdempotencyKeyReused, InvalidOption, InvalidParameters, KeyHeld, TooManyJobs
+from mainspring.errors import IdempotencyKeyReused, InvalidOption, InvalidParameters, KeyHeld, OutOfReach, TooManyJobs
 from tests.contract.stories import Story
 
 
@@ -91,6 +91,18 @@ def test_an_answer_is_given_again_though_the_unique_key_has_changed_hands(story:
     story.end(first[0].job)
     assert once(story, JobRequest("send", unique="k")) == first
     assert once(story, JobRequest("send", unique="k"), key="second") == found
+
+
+def test_an_answer_that_names_jobs_outside_the_queues_of_whoever_asks_is_not_given_to_them(story: Story) -> None:
+    story.submit(queue="other", unique="k")
+    request = JobRequest("send", unique="k")
+    told = once(story, request)  # somebody who may see it
+    for task in (request, JobRequest("send", unique="k")):
+        with pytest.raises(OutOfReach) as refused:
+            submit.submit_one(story.store, task, actor="c", idempotency_key="once", kept_to=["shop"])
+        assert refused.value.field == "Idempotency-Key"
+    reaching = submit.submit(story.store, [request], actor="c", idempotency_key="once", kept_to=["other", "shop"])
+    assert reaching == told
 
 
 def test_a_key_is_kept_for_a_day_and_then_forgotten(story: Story) -> None:

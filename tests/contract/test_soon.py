@@ -131,7 +131,7 @@ def stored(story: Story, how: Callable[[Transaction], Any]) -> tuple[Dump, list[
     ready = submit.prepared(story.store, REQUESTS)
 
     def work(tx: Transaction) -> list[int]:
-        told = submit._born(how(tx), prepared=ready, actor="client", parent=first, once=None, first=True)
+        told = submit._born(how(tx), prepared=ready, by=submit._By("client", first, None), once=None, first=True)
         assert told is not None
         return [one.job for one in told.receipts]
 
@@ -153,7 +153,7 @@ def test_a_submit_that_was_checked_against_what_is_not_declared_any_more_stores_
     before = story.bench.dump(story.store)
 
     def work(tx: Transaction) -> object:
-        return submit._born(tx, prepared=ready, actor="client", parent=None, once=None, first=True)
+        return submit._born(tx, prepared=ready, by=submit._By("client", None, None), once=None, first=True)
 
     assert story.store.write(work) is None
     assert story.bench.dump(story.store) == before

@@ -193,6 +193,39 @@ def test_a_key_may_be_any_text(story: Story) -> None:
         assert not asks(story, key).new, key
 
 
+# --- who is kept to queues  ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["k", Unique("k", on_conflict="reject"), Unique("k", on_conflict="replace")])
+def test_a_holder_outside_the_queues_of_whoever_asks_is_not_named_to_them(story: Story, rule: str | Unique) -> None:
+    foreign = story.submit(queue="other", unique="k")
+    requests = [JobRequest("send"), JobRequest("send", unique=rule)]
+    before = story.dump()
+    with pytest.raises(KeyHeld) as refused:
+        submit.submit(story.store, requests, actor="c", kept_to=["shop"])
+    assert (refused.value.job, refused.value.index) == (0, 1)
+    assert str(foreign) not in f"{refused.value} {refused.value.remedy}"
+    with pytest.raises(KeyHeld):
+        submit.submit_one(story.store, requests[1], actor="c", kept_to=["shop"])
+    assert story.dump() == before
+    story.cancel(foreign)
+    told = submit.submit(story.store, requests, actor="c", kept_to=["shop"])
+    assert [one.new for one in told] == [True, True]
+    assert submit.submit(story.store, [JobRequest("send", unique="k")], actor="c", kept_to=["shop"])[0] == Receipt(
+        told[1].job, new=False
+    ), "of their own queues they see it"
+
+
+def test_a_retry_names_no_holder_outside_the_queues_of_whoever_asks(story: Story) -> None:
+    mine = story.submit(unique="k")
+    story.cancel(mine)
+    foreign = story.submit(queue="other", unique="k")
+    for kept_to, job in ((["shop"], 0), (["other", "shop"], foreign), (None, foreign)):
+        with pytest.raises(KeyHeld) as refused:
+            control_jobs.retry(story.store, mine, actor="c", kept_to=kept_to)
+        assert refused.value.job == job
+
+
 # --- at once ----------------------------------------------------------------------------------------------------------
 
 

@@ -93,16 +93,25 @@ def require_database(url: str) -> None:
 class DirectClient:
     """Client on an open store; ``close`` closes the store. ``actor`` is who events name.
 
+    ``kept_to``: the queues that they are kept to (None: to none);
     ``live``: the configuration of this process (default: what one has that is started here and now).
     """
 
     def __init__(
-        self, store: Store, *, actor: str = "client", parent: JobId | None = None, live: Live | None = None
+        self,
+        store: Store,
+        *,
+        actor: str = "client",
+        parent: JobId | None = None,
+        live: Live | None = None,
+        kept_to: Sequence[str] | None = None,
     ) -> None:
         self.store = store
+        self._kept_to = kept_to
         self._live = live
         self._actor = actor
         self._parent = parent
+        self._by: dict[str, Any] = {"actor": actor, "parent": parent, "kept_to": kept_to}
         self._listener: Listening | None = None
 
     def declare(self, catalog_: Catalog) -> None:
@@ -119,15 +128,11 @@ class DirectClient:
         """Store the jobs and answer, once they are durable, which job each request led to. Up to 2,000: all or none."""
         if borrowed is not None:
             return enlist.enlist(self.store, requests, borrowed, actor=self._actor, parent=self._parent)
-        return submit.submit(
-            self.store, requests, actor=self._actor, parent=self._parent, idempotency_key=idempotency_key
-        )
+        return submit.submit(self.store, requests, idempotency_key=idempotency_key, **self._by)
 
     def submit_one(self, request: JobRequest, *, idempotency_key: str | None = None) -> tuple[Job, bool]:
         """The job that a request led to, once it is durable, and whether it is a new one."""
-        return submit.submit_one(
-            self.store, request, actor=self._actor, parent=self._parent, idempotency_key=idempotency_key
-        )
+        return submit.submit_one(self.store, request, idempotency_key=idempotency_key, **self._by)
 
     def job(self, job: int) -> Job:
         """One job. Raises UnknownJob."""
@@ -177,7 +182,7 @@ class DirectClient:
 
     def retry(self, job: int) -> Job:
         """A new job with the same task and parameters."""
-        return jobs.retry(self.store, job, actor=self._actor)
+        return jobs.retry(self.store, job, actor=self._actor, kept_to=self._kept_to)
 
     def bulk(self, asked: Bulk) -> BulkDone:
         """Cancel or retry all jobs that a filter matches, up to a limit."""
@@ -313,9 +318,9 @@ class DirectClient:
 
     # --- what only operators ask --------------------------------------------------------------------------------
 
-    def acting(self, actor: str) -> DirectClient:
+    def acting(self, actor: str, kept_to: Sequence[str] | None = None) -> DirectClient:
         """The same client, of which events and the audit trail say that it was somebody else."""
-        return DirectClient(self.store, actor=actor, parent=self._parent, live=self._live)
+        return DirectClient(self.store, actor=actor, parent=self._parent, live=self._live, kept_to=kept_to)
 
     def create_token(
         self, name: str, role: Role, *, lasts: Duration | None = None, queues: Sequence[str] | None = None

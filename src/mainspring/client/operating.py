@@ -21,8 +21,11 @@ from mainspring.domain.webhook import Delivery, DeliveryPage, Webhook, WebhookCh
 class OperatingClient(Client, Protocol):
     """A client for whoever looks after a platform: on its store, or over REST; no command knows which it has."""
 
-    def acting(self, actor: str) -> Self:
-        """The same client, of which events and the audit trail say that it was somebody else."""
+    def acting(self, actor: str, kept_to: Sequence[str] | None = None) -> Self:
+        """The same client, of which events and the audit trail say that it was somebody else.
+
+        ``kept_to``: the queues that they are kept to: no submit or retry names a job of another one; None: to none.
+        """
         ...
 
     def create_token(

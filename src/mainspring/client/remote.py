@@ -6,7 +6,7 @@ in ``verbs/``. Must not open a store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -73,7 +73,7 @@ class HttpClient:
     def __init__(self, rest: Blocking) -> None:
         self.rest = rest
 
-    def acting(self, actor: str) -> Self:
+    def acting(self, actor: str, kept_to: Sequence[str] | None = None) -> Self:
         """The same client: the server knows us by our token."""
         return self
 

@@ -60,11 +60,11 @@ def cancel_all(store: Store, found: Sequence[JobId], *, actor: str) -> int:
     return ended
 
 
-def retry(store: Store, number: int, *, actor: str) -> Job:
+def retry(store: Store, number: int, *, actor: str, kept_to: Sequence[str] | None = None) -> Job:
     """Run an ended job again as a new job that points to the old one (``replay_of``).
 
     Raises UnknownJob; IllegalState while it has not ended; ReplayLive while its last replay has not; KeyHeld while
-    another job has its unique key.
+    another job has its unique key. ``kept_to``: the queues that whoever asks is kept to, as for a submit.
     """
 
     def work(tx: Transaction) -> Job:
@@ -80,7 +80,7 @@ def retry(store: Store, number: int, *, actor: str) -> Job:
             )
         _refuse_of_run(tx, number, state)
         _refuse_live_replay(tx, number)
-        (receipt,) = born(tx, [jobs.again(tx, number)], actor)
+        (receipt,) = born(tx, [jobs.again(tx, number)], actor, kept_to)
         trail.note(tx, actor, Deed("job.retry", f"job {number}", {"state": state}, {"job": receipt.job}))
         return _present(tx, receipt.job)
 

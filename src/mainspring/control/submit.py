@@ -23,12 +23,13 @@ from mainspring.errors import (
     InvalidInput,
     InvalidJson,
     KeyHeld,
+    OutOfReach,
     StoreError,
     TooManyJobs,
     UnknownTask,
 )
 from mainspring.faults import FaultPoint
-from mainspring.store import Store, Transaction, at_once, catalog, keys
+from mainspring.store import Store, Transaction, at_once, catalog, jobs, keys
 from mainspring.store.at_once import Order
 from mainspring.store.catalog import Known
 from mainspring.store.keys import Answered
@@ -57,34 +58,51 @@ class _Once(NamedTuple):
     digest: str
 
 
-def submit(
+class _By(NamedTuple):
+    """Who submits: their name, the job that they are, and the queues that they are kept to (None: to none)."""
+
+    actor: str
+    parent: JobId | None
+    kept_to: Sequence[str] | None
+
+
+def submit(  # noqa: PLR0913 - what a submit is
     store: Store,
     requests: Sequence[JobRequest],
     *,
     actor: str,
     parent: JobId | None = None,
     idempotency_key: str | None = None,
+    kept_to: Sequence[str] | None = None,
 ) -> list[Receipt]:
     """Store the jobs and answer which they are once the commits are durable.
 
     All are checked before the first is stored; up to ATOMIC jobs are stored all or none. An error that is about one of
     them has its ``index``. ``idempotency_key``: the same
-    requests with the same key are stored once in 24 hours, and get the same answer; up to ATOMIC jobs. Raises
-    UnknownTask, InvalidParameters, InvalidOption, InvalidText, InvalidJson, PayloadTooLarge; KeyHeld;
-    IdempotencyKeyReused for other requests with this key; StoreError, which says how many were stored before where that
+    requests with the same key are stored once in 24 hours, and get the same answer; up to ATOMIC jobs. ``kept_to``: the
+    queues that whoever asks is kept to: no job of another one is named to them. Raises
+    UnknownTask, InvalidParameters, InvalidOption, InvalidText, InvalidJson, PayloadTooLarge; KeyHeld; OutOfReach for an
+    answer that names jobs of other queues; IdempotencyKeyReused for other requests with this key;
+    StoreError, which says how many were stored before where that
     is not none.
     """
-    return _submitted(store, requests, actor, parent, idempotency_key)[1].receipts
+    return _submitted(store, requests, _By(actor, parent, kept_to), idempotency_key)[1].receipts
 
 
-def submit_one(
-    store: Store, request: JobRequest, *, actor: str, parent: JobId | None = None, idempotency_key: str | None = None
+def submit_one(  # noqa: PLR0913 - what a submit is
+    store: Store,
+    request: JobRequest,
+    *,
+    actor: str,
+    parent: JobId | None = None,
+    idempotency_key: str | None = None,
+    kept_to: Sequence[str] | None = None,
 ) -> tuple[Job, bool]:
     """The job that a request led to, and whether it is a new one: as ``submit``.
 
     What was stored just now is answered as it was stored, for one question less; any other job as it is by now.
     """
-    ready, stored = _submitted(store, [request], actor, parent, idempotency_key)
+    ready, stored = _submitted(store, [request], _By(actor, parent, kept_to), idempotency_key)
     (receipt,) = stored.receipts
     if receipt.new and stored.births:
         return as_born(receipt.job, stored.births[0], ready[0].ground, stored.at), True
@@ -92,7 +110,7 @@ def submit_one(
 
 
 def _submitted(
-    store: Store, requests: Sequence[JobRequest], actor: str, parent: JobId | None, idempotency_key: str | None
+    store: Store, requests: Sequence[JobRequest], by: _By, idempotency_key: str | None
 ) -> tuple[list[Prepared], _Stored]:
     """The checked requests, and what they led to."""
     most = MOST_PER_SUBMIT if idempotency_key is None else ATOMIC
@@ -103,11 +121,11 @@ def _submitted(
         try:
             ready = prepared(store, requests)
         except InvalidInput:
-            told = None if once is None else store.read(lambda tx: _told_before(tx, once))
+            told = None if once is None else store.read(lambda tx: _told_before(tx, once, by))
             if told is None:
                 raise
             return [], _Stored(told)  # what it was answered while it was still right
-        stored = _stored(store, ready, actor, parent, once)
+        stored = _stored(store, ready, by, once)
         if stored is not None:
             return ready, stored
         store.declarations.clear()  # a task was declared anew since we looked: check against that
@@ -130,13 +148,13 @@ def _meant(request: JobRequest) -> JobRequest:
     return msgspec.structs.replace(request, tags={key: text for key, text in request.tags.items() if key != TAG})
 
 
-def _told_before(tx: Transaction, once: _Once) -> list[Receipt] | None:
-    """What was answered before, if anything was. Raises IdempotencyKeyReused."""
+def _told_before(tx: Transaction, once: _Once, by: _By) -> list[Receipt] | None:
+    """What was answered before, if anything was. Raises IdempotencyKeyReused, OutOfReach."""
     name, values = keys.asking(once.key)
-    return _told(tx, once, keys.answered(tx.rows(name, **values)))
+    return _told(tx, once, by, keys.answered(tx.rows(name, **values)))
 
 
-def _told(tx: Transaction, once: _Once, before: Answered | None) -> list[Receipt] | None:
+def _told(tx: Transaction, once: _Once, by: _By, before: Answered | None) -> list[Receipt] | None:
     """The same from what is kept under the key."""
     if before is None or before.until <= tx.now:
         return None
@@ -144,6 +162,12 @@ def _told(tx: Transaction, once: _Once, before: Answered | None) -> list[Receipt
         raise IdempotencyKeyReused(
             f"The idempotency key {once.key!r} came with another submit before.",
             remedy="Use a new key for each submit, and the same one only to send the same again.",
+            field="Idempotency-Key",
+        )
+    if jobs.outside(tx, [one.job for one in before.receipts], by.kept_to):
+        raise OutOfReach(
+            f"The idempotency key {once.key!r} came with this submit before; that led to jobs outside your queues.",
+            remedy="Use a new key.",
             field="Idempotency-Key",
         )
     return before.receipts
@@ -185,9 +209,7 @@ def _found(tx: Transaction, name: str) -> str | UnknownTask:
         return unknown
 
 
-def _stored(
-    store: Store, prepared: Sequence[Prepared], actor: str, parent: JobId | None, once: _Once | None
-) -> _Stored | None:
+def _stored(store: Store, prepared: Sequence[Prepared], by: _By, once: _Once | None) -> _Stored | None:
     """What they led to; None with nothing stored when a task is declared otherwise than they were checked against."""
     receipts: list[Receipt] = []
     born_now: _Stored | None = None
@@ -195,7 +217,7 @@ def _stored(
         for start in range(0, len(prepared), ATOMIC):
             some = prepared[start : start + ATOMIC]
             born_now = store.write(
-                partial(_born, prepared=some, actor=actor, parent=parent, once=once, first=not start),
+                partial(_born, prepared=some, by=by, once=once, first=not start),
                 before=FaultPoint.SUBMIT_BEFORE_COMMIT,
                 after=FaultPoint.SUBMIT_AFTER_COMMIT,
                 rings=store.work_bell,
@@ -222,17 +244,9 @@ def _is_simple(some: Sequence[Prepared]) -> bool:
     return len(some) <= _FEW and all(one.hold is None for one in some)
 
 
-def _born(  # noqa: PLR0913 - all that a birth depends on
-    tx: Transaction,
-    *,
-    prepared: Sequence[Prepared],
-    actor: str,
-    parent: JobId | None,
-    once: _Once | None,
-    first: bool,
-) -> _Stored | None:
+def _born(tx: Transaction, *, prepared: Sequence[Prepared], by: _By, once: _Once | None, first: bool) -> _Stored | None:
     """Insert them. What the first ones were checked against must still be declared. All is asked for in one wait."""
-    if once is None and (stored := _stored_at_once(tx, prepared, actor, parent)):
+    if once is None and (stored := _stored_at_once(tx, prepared, by)):
         return _Stored(stored)
     tx.expect_ids(len(prepared))
     wanted = {one.ground: one for one in prepared}
@@ -240,23 +254,21 @@ def _born(  # noqa: PLR0913 - all that a birth depends on
     asked += [] if once is None else [keys.asking(once.key)]
     answers = tx.together(*asked)
     before = None if once is None else keys.answered(answers.pop())
-    told = None if once is None else _told(tx, once, before)
+    told = None if once is None else _told(tx, once, by, before)
     if told is not None:
         return _Stored(told)  # another process was faster
     known = {ground: Known(*rows[0]) for ground, rows in zip(wanted, answers, strict=True)}
     if first and not all(one.stands_on(known[one.ground]) for one in prepared):
         return None
     grounds = {ground: catalog.made(tx, ground, row)[1:] for ground, row in known.items()}
-    births = [birth(tx, one, parent, *grounds[one.ground]) for one in prepared]
-    receipts = born(tx, births, actor)
+    births = [birth(tx, one, by.parent, *grounds[one.ground]) for one in prepared]
+    receipts = born(tx, births, by.actor, by.kept_to)
     if once is not None:
         keys.remember(tx, once.key, once.digest, receipts, over=before)
     return _Stored(receipts, births, tx.now)
 
 
-def _stored_at_once(
-    tx: Transaction, prepared: Sequence[Prepared], actor: str, parent: JobId | None
-) -> list[Receipt] | None:
+def _stored_at_once(tx: Transaction, prepared: Sequence[Prepared], by: _By) -> list[Receipt] | None:
     """The same by one statement, for which we wait while all begins: jobs that are alike and may run now.
 
     It looks at no other tasks, so names that may have become those of several are not for it.
@@ -267,4 +279,4 @@ def _stored_at_once(
     if not all(one.ground == ground and one.runs_now and not one.by_short for one in prepared):
         return None
     wanted = [(one.priority, one.tags, one.meta, one.params) for one in prepared]
-    return [Receipt(job) for job in at_once.submit(tx, Order(ground, declaration, parent, wanted), actor)]
+    return [Receipt(job) for job in at_once.submit(tx, Order(ground, declaration, by.parent, wanted), by.actor)]

@@ -183,7 +183,10 @@ class ReplayLive(Conflict):
 
 
 class KeyHeld(Conflict):
-    """Another job holds the unique key, and the submit wanted none then. ``job``: its id; 0 where it is not known."""
+    """Another job holds the unique key, and the submit wanted none then.
+
+    ``job``: its id; 0 where it is not known, and for whoever is kept to queues that the job is not in.
+    """
 
     code = "key_held"
     job = 0

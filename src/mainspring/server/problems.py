@@ -38,7 +38,7 @@ def problem(error: MainspringError) -> Answer:
         document["request"] = request
     if isinstance(error, IllegalState):
         document["state"] = error.state
-    if isinstance(error, KeyHeld):
+    if isinstance(error, KeyHeld) and error.job:
         document["job"] = error.job
     return Answer(error.http_status, document, _headers(error))
 

@@ -444,6 +444,16 @@ def job(tx: Transaction, number: int) -> Job | None:
     return None if found is None else rows.job(found)
 
 
+def outside(tx: Transaction, found: Sequence[JobId], queues: Sequence[str] | None) -> set[JobId]:
+    """Those of these jobs that are in other queues than these; None: in none, as all are meant."""
+    if queues is None or not found:
+        return set()
+    answers = tx.together(*(("job/one", {"job": job}) for job in found))
+    return {
+        job for job, answer in zip(found, answers, strict=True) if answer and rows.job(answer[0]).queue not in queues
+    }
+
+
 def where(tx: Transaction, number: int) -> tuple[State, int] | None:
     """State and last attempt number of a job."""
     found = tx.row("job/where", job=number)

@@ -23,10 +23,12 @@ _TRIES = 5
 """How often a key is looked at again that others let go and took in between."""
 
 
-def born(tx: Transaction, births: Sequence[Birth], actor: str) -> list[Receipt]:
+def born(tx: Transaction, births: Sequence[Birth], actor: str, kept_to: Sequence[str] | None = None) -> list[Receipt]:
     """Store the jobs, all in this transaction, and answer in order which job each birth led to.
 
-    Raises KeyHeld for a unique key that another job holds and that was to be free; it has the ``index`` of the birth.
+    ``kept_to``: the queues that whoever asks is kept to, so that they are shown no job of another one; None: to none.
+    Raises KeyHeld for a unique key that another job holds and that was to be free, or that a job out of their reach
+    holds; it has the ``index`` of the birth.
     """
     if not births:
         return []
@@ -34,7 +36,7 @@ def born(tx: Transaction, births: Sequence[Birth], actor: str) -> list[Receipt]:
         return [Receipt(job) for job in jobs.insert(tx, births, actor)]
     ids = jobs.new_ids(tx, len(births))
     leads, wanted = _within(births, ids)
-    held = _settled(tx, wanted, ids, actor) if wanted else {}
+    held = _settled(tx, wanted, ids, actor, kept_to) if wanted else {}
     stored = [
         (birth, job)
         for birth, job in zip(births, ids, strict=True)
@@ -110,7 +112,9 @@ def _within(births: Sequence[Birth], ids: Sequence[JobId]) -> tuple[dict[JobId, 
     return leads, dict(sorted(wanted.items()))  # one order for all, so that none waits for another in a ring
 
 
-def _settled(tx: Transaction, wanted: dict[Key, Wanted], ids: Sequence[JobId], actor: str) -> dict[Key, JobId]:
+def _settled(
+    tx: Transaction, wanted: dict[Key, Wanted], ids: Sequence[JobId], actor: str, kept_to: Sequence[str] | None
+) -> dict[Key, JobId]:
     """Take the keys; the holders of those that are given back to the submitter as they are."""
     held: dict[Key, JobId] = {}
     open_ = dict(wanted)
@@ -118,9 +122,13 @@ def _settled(tx: Transaction, wanted: dict[Key, Wanted], ids: Sequence[JobId], a
         for key in keys.take(tx, open_):
             del open_[key]
         free: dict[Key, tuple[Wanted, JobId]] = {}
-        for holder in keys.look(tx, open_) if open_ else ():
+        found = keys.look(tx, open_) if open_ else []
+        foreign = jobs.outside(tx, [holder.job for holder in found if not holder.released], kept_to)
+        for holder in found:
             key = (holder.task, holder.key)
             try:
+                if holder.job in foreign:
+                    raise _held_elsewhere(holder)
                 room = holder.released or _replaced(tx, open_[key], holder, actor)
             except KeyHeld as error:
                 error.index = ids.index(open_[key].job)
@@ -135,6 +143,15 @@ def _settled(tx: Transaction, wanted: dict[Key, Wanted], ids: Sequence[JobId], a
         if not open_:
             return held
     raise StoreBusy("The unique keys of this submit kept changing hands.", remedy="Try again.")
+
+
+def _held_elsewhere(holder: Holder) -> KeyHeld:
+    """Neither which job it is, nor whether it runs: that is not for whoever asks."""
+    return KeyHeld(
+        f"a job outside your queues holds the unique key {holder.key!r} of {holder.task}.",
+        job=0,
+        remedy="Use another key, or submit again when that job has ended.",
+    )
 
 
 def _replaced(tx: Transaction, wanted: Wanted, holder: Holder, actor: str) -> bool:

@@ -97,9 +97,7 @@ class JobRoutes:
         """A new job, once it is durable; or the one that holds the unique key."""
         try:
             (request,) = self._admitted(asked, [job_request(asked)])
-            job, new = self._client.acting(asked.actor).submit_one(
-                request, idempotency_key=asked.headers.get("idempotency-key")
-            )
+            job, new = self._acting(asked).submit_one(request, idempotency_key=asked.headers.get("idempotency-key"))
         except MainspringError as error:
             error.index = None  # there is no list that it could be in
             raise
@@ -108,11 +106,12 @@ class JobRoutes:
     def submit_batch(self, asked: Asked) -> Answer:
         """All jobs of a list, once they are durable, or none."""
         requests = self._admitted(asked, job_requests(asked))
-        receipts = self._client.acting(asked.actor).submit(
-            requests, idempotency_key=asked.headers.get("idempotency-key")
-        )
+        receipts = self._acting(asked).submit(requests, idempotency_key=asked.headers.get("idempotency-key"))
         items = [{"id": one.job, "new": one.new} for one in receipts]
         return Answer(201 if any(one.new for one in receipts) else 200, {"items": items, "next": None})
+
+    def _acting(self, asked: Asked) -> ServingClient:
+        return self._client.acting(asked.actor, asked.asker.queues)
 
     def _admitted(self, asked: Asked, requests: list[JobRequest]) -> list[JobRequest]:
         """The requests, in their trace; of askers who are kept to some queues only what leads to these."""
@@ -130,7 +129,7 @@ class JobRoutes:
         """Cancel or retry what a filter matches; what was done, and where to go on."""
         wanted = bulk_request(asked)
         asked.keep(wanted.filter.queue)
-        return Answer(200, bulk_wire(self._client.acting(asked.actor).bulk(wanted)))
+        return Answer(200, bulk_wire(self._acting(asked).bulk(wanted)))
 
     def listed(self, asked: Asked) -> Answer:
         """A page of jobs, newest first."""
@@ -189,12 +188,12 @@ class JobRoutes:
     def cancel(self, asked: Asked) -> Answer:
         """Cancelled now, or running with ``cancel_requested``."""
         no_fields(asked)
-        return Answer(200, job_wire(self._client.acting(asked.actor).cancel(asked.job)))
+        return Answer(200, job_wire(self._acting(asked).cancel(asked.job)))
 
     def retry(self, asked: Asked) -> Answer:
         """A new job that points to the old one."""
         no_fields(asked)
-        return _created(self._client.acting(asked.actor).retry(asked.job))
+        return _created(self._acting(asked).retry(asked.job))
 
 
 class _Following:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from mainspring.clock import DAY, HOUR, MINUTE, Duration
-from mainspring.control import access
+from mainspring.control import access, users
 from mainspring.control import queues as control_queues
 from mainspring.domain.access import ChangeFilter, Role, Token
 from mainspring.domain.queue import QueueChange
-from mainspring.errors import InvalidOption, TokenExists, Unauthenticated, UnknownToken
+from mainspring.errors import InvalidOption, TokenExists, Unauthenticated, UnknownToken, UserExists
 from tests.contract.stories import Story
 
 
@@ -46,6 +46,34 @@ def test_a_revoked_token_opens_nothing_and_its_name_is_free_again(story: Story) 
     assert access.revoke(story.store, str(token.id), actor="eve").revoked_by == "bob", "again changes nothing"
     with pytest.raises(UnknownToken):
         access.revoke(story.store, "nobody", actor="bob")
+
+
+def test_a_token_past_its_end_gives_up_its_name(story: Story) -> None:
+    old, secret = made(story, lasts=Duration(HOUR))
+    with pytest.raises(TokenExists):
+        users.create(story.store, "deploy", "correct horse battery", Role.VIEWER, actor="bob")
+    story.clock.forward(Duration(HOUR))
+    new, other = access.create(story.store, "deploy", Role.VIEWER, lasts=Duration(HOUR), actor="bob")
+    assert (new.id != old.id, access.recognise(story.store, other).role) == (True, Role.VIEWER)
+    assert [(one.id, one.revoked_by) for one in access.tokens(story.store)] == [(new.id, None), (old.id, "bob")]
+    with pytest.raises(Unauthenticated):
+        access.recognise(story.store, secret)
+    lines = access.changes(story.store, ChangeFilter("token deploy"))
+    assert [(line.actor, line.action) for line in lines] == [
+        ("bob", "token.create"),
+        ("bob", "token.revoke"),
+        ("ann", "token.create"),
+    ]
+    story.clock.forward(Duration(HOUR))
+    assert users.create(story.store, "deploy", "correct horse battery", Role.VIEWER, actor="bob").name == "deploy"
+    with pytest.raises(UserExists):
+        made(story)
+
+
+def test_a_removed_user_gives_up_its_name(story: Story) -> None:
+    users.create(story.store, "deploy", "correct horse battery", Role.VIEWER, actor="bob")
+    users.remove(story.store, "deploy", actor="bob")
+    assert access.recognise(story.store, made(story)[1]).name == "deploy"
 
 
 def test_the_last_use_is_written_at_most_once_a_minute(story: Story) -> None:

@@ -46,10 +46,7 @@ def create(  # noqa: PLR0913 - what a token is
     secret = f"{PREFIX}{store.chance.secret()}"
 
     def work(tx: Transaction) -> Token:
-        if access.named(tx, name) is not None:
-            raise TokenExists(name)
-        if users.named(tx, name) is not None:
-            raise UserExists(name)
+        take_name(tx, name, actor)
         expires = None if lasts is None else Instant(tx.now + lasts)
         number = access.insert(tx, NewToken(name, role, digest(secret), expires, kept_to), actor)
         ends = None if expires is None else instant_text(expires)
@@ -69,12 +66,30 @@ def revoke(store: Store, wanted: str, *, actor: str) -> Token:
     def work(tx: Transaction) -> Token:
         token = _one(tx, wanted)
         if token.revoked_at is None:
-            access.revoke(tx, token.id, actor)
-            gone = {"id": token.id, "role": token.role}
-            trail.note(tx, actor, Deed("token.revoke", f"token {token.name}", before=gone))
+            _revoke(tx, token, actor)
         return _one(tx, str(token.id))
 
     return store.write(work)
+
+
+def take_name(tx: Transaction, name: str, actor: str) -> None:
+    """Nobody else may have the name of a new token or user. Raises TokenExists, UserExists.
+
+    A token past its end gives it up, and is revoked with that, so that no clock that goes back makes two of a name.
+    """
+    token = access.named(tx, name)
+    if token is not None and token.valid(tx.now):
+        raise TokenExists(name)
+    if users.named(tx, name) is not None:
+        raise UserExists(name)
+    if token is not None:
+        _revoke(tx, token, actor)
+
+
+def _revoke(tx: Transaction, token: Token, actor: str) -> None:
+    access.revoke(tx, token.id, actor)
+    gone = {"id": token.id, "role": token.role}
+    trail.note(tx, actor, Deed("token.revoke", f"token {token.name}", before=gone))
 
 
 def tokens(store: Store) -> list[Token]:

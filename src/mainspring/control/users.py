@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from mainspring.clock import HOUR, Duration, Instant
 from mainspring.control import passwords
+from mainspring.control.access import take_name
 from mainspring.domain.access import (
     SESSION_PREFIX,
     Asker,
@@ -20,8 +21,8 @@ from mainspring.domain.access import (
     digest,
     owner_name,
 )
-from mainspring.errors import TokenExists, Unauthenticated, UnknownUser, UserExists, WrongPassword
-from mainspring.store import Store, Transaction, access, trail, users
+from mainspring.errors import Unauthenticated, UnknownUser, WrongPassword
+from mainspring.store import Store, Transaction, trail, users
 from mainspring.store.trail import Deed
 from mainspring.store.users import NewUser
 
@@ -41,10 +42,7 @@ def create(  # noqa: PLR0913 - what a user is
     kept = passwords.hashed(checked_password(password), store.chance)
 
     def work(tx: Transaction) -> User:
-        if users.named(tx, name) is not None:
-            raise UserExists(name)
-        if access.named(tx, name) is not None:
-            raise TokenExists(name)
+        take_name(tx, name, actor)
         users.insert(tx, NewUser(name, role, kept, kept_to), actor)
         made = _named(tx, name)
         trail.note(tx, actor, Deed("user.create", f"user {name}", after=_form(made)))

@@ -149,6 +149,17 @@ REFUSED: list[tuple[dict[str, Any], type[MainspringError]]] = [
 ]
 
 
+def test_a_subscription_behind_a_message_that_has_not_come_is_refused_with_the_newest_number(story: Story) -> None:
+    for newest in (0, 2):
+        with pytest.raises(InvalidOption, match=f"newest message of paid is number {newest}") as refused:
+            subscribe(story, after=newest + 1)
+        assert refused.value.field == "after"
+        assert topics.subscriptions(story.store) == []
+        if newest == 0:
+            publish(story, {}, {})
+    assert subscribe(story, after=2).cursor == 2
+
+
 def test_what_can_not_be_is_refused(story: Story) -> None:
     for values, error in REFUSED:
         with pytest.raises(error):

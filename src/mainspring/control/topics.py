@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mainspring.domain.ids import LARGEST
 from mainspring.domain.listing import checked_cursor, checked_limit
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.task import checked_name
@@ -66,6 +65,12 @@ def subscribe(store: Store, wanted: SubscriptionWanted, *, actor: str) -> Subscr
     def work(tx: Transaction) -> Subscription:
         find(tx, wanted.task) if wanted.task is not None else stated(tx, wanted.workflow or "")
         last = {one.name: one.last for one in topics.topics(tx)}.get(wanted.topic, 0)
+        if wanted.after is not None and not 0 <= wanted.after <= last:
+            raise InvalidOption(
+                f"after is {wanted.after}; the newest message of {wanted.topic} is number {last}.",
+                remedy=f"Say a number from 0 (all that are kept) to {last} (only what comes).",
+                field="after",
+            )
         before = _found(tx, wanted.name)
         topics.put(tx, wanted, last if wanted.after is None else wanted.after, actor)
         if wanted.after is not None:
@@ -76,8 +81,6 @@ def subscribe(store: Store, wanted: SubscriptionWanted, *, actor: str) -> Subscr
         trail.note(tx, actor, deed)
         return made
 
-    if wanted.after is not None and not 0 <= wanted.after <= LARGEST:
-        raise InvalidOption(f"after is {wanted.after}; it must be the number of a message, or 0.", field="after")
     return store.write(work, rings=store.news_bell)
 
 

@@ -125,11 +125,12 @@ def test_a_token_made_over_rest_opens_until_it_is_revoked(asking: Asking) -> Non
 
 def test_who_changed_what_is_told_with_how_it_was_before(asking: Asking) -> None:
     boss = asking.secrets[Role.OPERATOR]
-    asking.ask("PATCH", f"{API}/queues/mail", boss, json={"limit": 3})
-    asking.ask("PATCH", f"{API}/queues/mail", boss, json={"limit": 5})
+    first = asking.ask("PATCH", f"{API}/queues/mail", boss, json={"limit": 3})
+    second = asking.ask("PATCH", f"{API}/queues/mail", boss, json={"limit": 5})
     trail = asking.ask("GET", f"{API}/audit?subject=queue+mail", boss).json()["items"]
     assert [(line["actor"], line["action"]) for line in trail] == [("operator@127.0.0.1", "queue.change")] * 2
     assert [(line["before"]["limit"], line["after"]["limit"]) for line in trail] == [(3, 5), (None, 3)]
+    assert [line["request"] for line in trail] == [one.headers["x-request-id"] for one in (second, first)]
     pages = asking.ask("GET", f"{API}/audit?limit=1", boss).json()
     assert asking.ask("GET", f"{API}/audit?limit=1&cursor={pages['next']}", boss).json()["items"] != pages["items"]
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
+
 import pytest
 
+from mainspring import request
 from mainspring.clock import DAY, HOUR, MINUTE, Duration
 from mainspring.control import access, users
 from mainspring.control import queues as control_queues
@@ -112,11 +116,32 @@ def test_every_change_by_hand_is_on_the_trail(story: Story) -> None:
         ("ann", "job.cancel", f"job {job}"),
         ("ann", "queue.change", "queue shop"),
     ]
-    assert trail[1].after == {"job": again.id}
+    assert (trail[1].before, trail[1].after) == ({"state": "cancelled"}, {"job": again.id, "state": "queued"})
+    assert trail[2].before == {"state": "queued", "cancel_requested": False}
+    assert trail[2].after == {"state": "cancelled", "cancel_requested": False}
+    running = story.running()
+    for _ in range(2):
+        story.cancel(running)
+    told = [(line.before, line.after) for line in access.changes(story.store, ChangeFilter(f"job {running}"))]
+    asked = {"state": "running", "cancel_requested": True}
+    assert told == [(asked, asked), (asked | {"cancel_requested": False}, asked)]
     assert [line.subject for line in access.changes(story.store, ChangeFilter(below=trail[1].seq, limit=1))] == [
         f"job {job}"
     ]
     assert [line.action for line in access.changes(story.store, ChangeFilter(subject="queue shop"))] == ["queue.change"]
+
+
+def test_a_line_has_the_request_that_it_was_written_for_in_whatever_thread(story: Story) -> None:
+    def change(number: int) -> None:
+        if number:
+            request.begin(f"request {number}")
+        control_queues.change(story.store, f"q{number}", QueueChange(limit=number + 1), actor="ann")
+
+    with ThreadPoolExecutor(8) as pool:  # each in a context of its own
+        list(pool.map(lambda number: Context().run(change, number), range(16)))
+    change(0)
+    told = {line.subject: line.request for line in access.changes(story.store)}
+    assert told == {f"queue q{number}": f"request {number}" if number else None for number in range(16)}
 
 
 def test_what_changes_nothing_leaves_no_line(story: Story) -> None:

@@ -193,7 +193,7 @@ def test_a_key_may_be_any_text(story: Story) -> None:
         assert not asks(story, key).new, key
 
 
-# --- who is kept to queues  ------------------------------------------------------------------------------------------
+# --- who is kept to queues -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rule", ["k", Unique("k", on_conflict="reject"), Unique("k", on_conflict="replace")])

@@ -94,7 +94,7 @@ def audit(
         return 0
     now = SystemClock().now()
     show.table(
-        ("SEQ", "WHEN", "WHO", "ACTION", "SUBJECT", "BEFORE", "AFTER"),
+        ("SEQ", "WHEN", "WHO", "ACTION", "SUBJECT", "BEFORE", "AFTER", "REQUEST"),
         [_line(change, now) for change in found],
         empty="Nothing was changed by anybody yet.",
         right=(0,),
@@ -128,4 +128,5 @@ def _line(change: Change, now: Instant) -> tuple[str, ...]:
         change.subject,
         looks.params_line(change.before or {}),
         looks.params_line(change.after or {}),
+        change.request or "",
     )

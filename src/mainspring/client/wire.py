@@ -273,6 +273,7 @@ def change_wire(change: Change) -> dict[str, Any]:
         "subject": change.subject,
         "before": change.before,
         "after": change.after,
+        "request": change.request,
     }
 
 

@@ -24,16 +24,16 @@ def cancel(store: Store, number: int, *, actor: str) -> Job:
     """
 
     def work(tx: Transaction) -> Job:
-        if not cancel_tree(tx, JobId(storable(number)), actor):
-            found = jobs.where(tx, storable(number))
-            if found is None:
-                raise missing(tx, number)
-            state = found[0].value
+        before = _present(tx, storable(number))
+        reached = cancel_tree(tx, before.id, actor)
+        after = _present(tx, number)
+        if not reached:
+            state = after.state.value
             raise IllegalState(
                 f"job {number} is {state} and can't be cancelled.", state=state, remedy="An end is final."
             )
-        trail.note(tx, actor, Deed("job.cancel", f"job {number}"))
-        return _present(tx, number)
+        trail.note(tx, actor, Deed("job.cancel", f"job {number}", _told(before), _told(after)))
+        return after
 
     job = store.write(work, before=FaultPoint.CANCEL_BEFORE_COMMIT, after=FaultPoint.CANCEL_AFTER_COMMIT)
     store.work_bell.ring()
@@ -81,8 +81,10 @@ def retry(store: Store, number: int, *, actor: str, kept_to: Sequence[str] | Non
         _refuse_of_run(tx, number, state)
         _refuse_live_replay(tx, number)
         (receipt,) = born(tx, [jobs.again(tx, number)], actor, kept_to)
-        trail.note(tx, actor, Deed("job.retry", f"job {number}", {"state": state}, {"job": receipt.job}))
-        return _present(tx, receipt.job)
+        new = _present(tx, receipt.job)
+        told = {"job": new.id, "state": new.state}
+        trail.note(tx, actor, Deed("job.retry", f"job {number}", {"state": state}, told))
+        return new
 
     job = store.write(
         work, before=FaultPoint.SUBMIT_BEFORE_COMMIT, after=FaultPoint.SUBMIT_AFTER_COMMIT, rings=store.work_bell
@@ -110,6 +112,11 @@ def _refuse_live_replay(tx: Transaction, number: int) -> None:
             remedy=f"Watch it: mainspring job {last[0]}",
             field="id",
         )
+
+
+def _told(job: Job) -> dict[str, object]:
+    """What the audit trail says of it."""
+    return {"state": job.state, "cancel_requested": job.cancel_requested}
 
 
 def _present(tx: Transaction, number: int) -> Job:

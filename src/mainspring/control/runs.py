@@ -123,8 +123,9 @@ def cancel(store: Store, number: int, *, actor: str) -> Run:
             raise IllegalState(
                 f"run {number} is {state} and can't be cancelled.", state=state.value, remedy="An end is final."
             )
+        before = _told(tx, number)
         if stop(tx, RunId(number), Stop.CANCEL, actor):
-            trail.note(tx, actor, Deed("run.cancel", f"run {number}"))
+            trail.note(tx, actor, Deed("run.cancel", f"run {number}", before, _told(tx, number)))
 
     store.write(mark, before=FaultPoint.CANCEL_BEFORE_COMMIT, after=FaultPoint.CANCEL_AFTER_COMMIT)
     while store.write(lambda tx: run_errands(tx, actor).more):
@@ -132,6 +133,12 @@ def cancel(store: Store, number: int, *, actor: str) -> Run:
     store.work_bell.ring()
     store.news_bell.ring()
     return one(store, number)
+
+
+def _told(tx: Transaction, number: int) -> dict[str, object]:
+    """What the audit trail says of it."""
+    run = present(tx, number)
+    return {"state": run.state, "stop": run.stop}
 
 
 def present(tx: Transaction, number: int) -> Run:

@@ -106,7 +106,10 @@ ANYBODY = Asker("client", Role.ADMIN)
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One line of the audit trail. ``before`` and ``after``: JSON objects; None where there was or is nothing."""
+    """One line of the audit trail. ``before`` and ``after``: JSON objects; None where there was or is nothing.
+
+    ``request``: the id of the request over REST that it was done for; None for what was done otherwise.
+    """
 
     seq: int
     at: Instant
@@ -115,6 +118,7 @@ class Change(msgspec.Struct, frozen=True):
     subject: str
     before: dict[str, object] | None = None
     after: dict[str, object] | None = None
+    request: str | None = None
 
 
 class ChangeFilter(msgspec.Struct, frozen=True):

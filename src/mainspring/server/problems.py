@@ -12,8 +12,8 @@ from mainspring.errors import (
     TooBusy,
     Unauthenticated,
 )
+from mainspring.request import current
 from mainspring.server.exchange import Answer
-from mainspring.server.request_id import current
 
 PROBLEM = "application/problem+json"
 _TYPE = "urn:mainspring:error:"

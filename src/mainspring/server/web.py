@@ -21,6 +21,7 @@ from mainspring.chance import Chance
 from mainspring.clock import SECOND, Duration, SystemClock, seconds
 from mainspring.domain.access import ANYBODY, Asker
 from mainspring.errors import AnswerTimeout, InvalidInput, InvalidText, MainspringError, TooBusy, near
+from mainspring.request import current, within
 from mainspring.server import fresh, request_id
 from mainspring.server.admission import Admission
 from mainspring.server.body import Body, Gone
@@ -149,7 +150,7 @@ class Web:
             await carry(
                 stream,
                 self._looked,
-                self._safe | HEADERS | {request_id.HEADER: request_id.current()},
+                self._safe | HEADERS | {request_id.HEADER: current()},
                 receive=receive,
                 send=send,
                 ending=self._ending,
@@ -158,7 +159,7 @@ class Web:
             self._streaming -= 1
 
     async def _looked(self, look: Look) -> Piece:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, request_id.within(look))
+        return await asyncio.get_running_loop().run_in_executor(self._pool, within(look))
 
     async def _answer(self, scope: Scope, headers: list[Header], body: Body) -> Written:
         admitted = self._gate.admit(scope["method"], scope["path"], headers)
@@ -188,9 +189,7 @@ class Web:
         if self._admission is None or admitted.entry.needs is None:
             return ANYBODY
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self._pool, request_id.within(self._admission.let_in), admitted, headers, address
-        )
+        return await loop.run_in_executor(self._pool, within(self._admission.let_in), admitted, headers, address)
 
     def hold(self, size: int) -> None:
         """Count bytes of bodies in memory, or take them off. Raises TooBusy above the limit."""
@@ -200,7 +199,7 @@ class Web:
 
     async def _call(self, entry: Entry, asked: Asked) -> Written:
         pool = self._probes if entry.access is Access.PROBE else self._pool
-        call = asyncio.get_running_loop().run_in_executor(pool, request_id.within(_told), entry, asked)
+        call = asyncio.get_running_loop().run_in_executor(pool, within(_told), entry, asked)
         done, _ = await asyncio.wait({call}, timeout=seconds(self._limits.answer_time))
         if not done:
             call.add_done_callback(_forget)
@@ -212,7 +211,7 @@ class Web:
 
     async def _send(self, written: Written, body: Body, send: Send) -> None:
         data = written.data
-        headers = self._safe | {request_id.HEADER: request_id.current()} | dict(written.headers)
+        headers = self._safe | {request_id.HEADER: current()} | dict(written.headers)
         if written.status == HTTPStatus.NOT_MODIFIED:
             del headers["content-type"]
         else:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from mainspring import faults
+from mainspring import faults, request
 from mainspring.chance import Chance, SystemChance
 from mainspring.clock import Clock, SystemClock
 from mainspring.domain.address import is_postgres, shown
@@ -146,6 +146,8 @@ class Store:
         while the disk still writes, and what these make durable includes it. ``news``: behind it the news bell is rung.
         """
         inside = rings if self.engine.one_writer else None
+        if request.current():
+            work = request.within(work)  # it may run in a thread that writes for all
 
         def rung_first(tx: Transaction) -> T:
             if inside is not None and early:

@@ -53,7 +53,7 @@ _POLL = ("next_due", "claimable", "cancels", "expiring", "next_expiry", "lanes",
 
 _TOKEN = ("id", "name", "role", "created", "created_by", "expires", "used", "revoked", "revoked_by", "queues")
 _USER = ("id", "name", "role", "queues", "created", "created_by", "used", "removed", "removed_by")
-_CHANGE = ("seq", "at", "actor", "action", "subject", "before", "after")
+_CHANGE = ("seq", "at", "actor", "action", "subject", "before", "after", "request")
 _RUN = (
     *("id", "workflow", "hash", "state", "params", "result", "created", "moved", "finished", "deadline", "stop"),
     *("stop_at", "stop_by", "parent_job", "parent_run", "parent_node", "replay_of", "replayed_by", "tags", "version"),

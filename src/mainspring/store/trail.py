@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from mainspring import request
 from mainspring.domain.access import Change, ChangeFilter
 from mainspring.domain.ids import LARGEST
 from mainspring.store.rows import Row, text
@@ -25,9 +26,17 @@ class Deed(NamedTuple):
 
 
 def note(tx: Transaction, actor: str, deed: Deed) -> None:
-    """One more line."""
+    """One more line, with the id of the request that it was done for, if it was for one."""
     before, after = (None if value is None else text(value) for value in (deed.before, deed.after))
-    tx.rows("trail/insert", actor=actor, action=deed.action, subject=deed.subject, before=before, after=after)
+    tx.rows(
+        "trail/insert",
+        actor=actor,
+        action=deed.action,
+        subject=deed.subject,
+        before=before,
+        after=after,
+        request=request.current() or None,
+    )
 
 
 def page(tx: Transaction, wanted: ChangeFilter) -> list[Change]:
@@ -45,8 +54,8 @@ def edits(tx: Transaction, *, below: int, limit: int) -> list[Change]:
 
 def _changes(found: Iterable[Row]) -> list[Change]:
     return [
-        Change(seq, at, actor, action, about, _read(before), _read(after))
-        for seq, at, actor, action, about, before, after in found
+        Change(seq, at, actor, action, about, _read(before), _read(after), asked)
+        for seq, at, actor, action, about, before, after, asked in found
     ]
 
 

@@ -60,6 +60,7 @@ SCHEMAS = {
             "subject": text("queue mail"),
             "before": maybe(OBJECT | {"examples": [{"limit": 3}]}),
             "after": maybe(OBJECT | {"examples": [{"limit": 5}]}),
+            "request": maybe(text("b7ad6b7169203331", description="As X-Request-ID has it, and the server's log.")),
         }
     ),
 }

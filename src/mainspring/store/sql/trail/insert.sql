@@ -1,3 +1,3 @@
 -- Somebody changed something.
-insert into trail (at, actor, action, subject, before, after)
-values (:now, :actor, :action, :subject, :before, :after)
+insert into trail (at, actor, action, subject, before, after, request)
+values (:now, :actor, :action, :subject, :before, :after, :request)

@@ -1,5 +1,5 @@
 -- What was changed of one thing, newest first, from below a cursor on.
-select seq, at, actor, action, subject, before, after from trail
+select seq, at, actor, action, subject, before, after, request from trail
 where seq < :below and subject = :subject
   and (cast(:actor as text) is null or actor = :actor)
   and (cast(:action as text) is null or action = :action)

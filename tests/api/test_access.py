@@ -6,15 +6,25 @@ import re
 import ssl
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from mainspring.client import remote
 from mainspring.client.direct import connect
 from mainspring.clock import SECOND, Clock, Duration, Instant
 from mainspring.domain.access import Asker, Role
-from mainspring.errors import AddressRefused, InvalidSetting, RoleTooLow, TooManyFailures, Unauthenticated, UnknownToken
+from mainspring.errors import (
+    AddressRefused,
+    InvalidSetting,
+    RoleTooLow,
+    ServerUnreachable,
+    TooManyFailures,
+    Unauthenticated,
+    UnknownToken,
+)
 from mainspring.server.admission import MOST_FAILURES, REMEMBERED, Admission, Shown, shown
 from mainspring.server.exchange import Access, Answer, Entry
 from mainspring.server.listen import Terms, check
@@ -233,7 +243,7 @@ def test_a_server_that_would_ask_says_so_when_there_is_no_token_yet(tmp_path: Pa
     assert "mainspring token create" in serving.said
 
 
-def test_it_speaks_tls_with_the_certificate_that_it_is_given(tmp_path: Path) -> None:
+def test_it_speaks_tls_with_the_certificate_that_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
     subprocess.run(
@@ -248,6 +258,15 @@ def test_it_speaks_tls_with_the_certificate_that_it_is_given(tmp_path: Path) -> 
     trusting = ssl.create_default_context(cafile=str(cert))
     with httpx2.Client(base_url=serving.url, verify=trusting, trust_env=False) as http:
         assert http.get("/healthz").headers["strict-transport-security"] == "max-age=31536000"
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    with closing(remote.connect(serving.url)) as client, pytest.raises(ServerUnreachable, match="CERTIFICATE"):
+        client.queues()
+    monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+    with closing(remote.connect(serving.url)) as client:
+        assert client.queues() == []
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    with pytest.raises(ServerUnreachable, match="certificates to trust can't be read"):
+        remote.connect(serving.url)
     serving.http.close()
     serving.end()
     serving.close()

@@ -141,6 +141,16 @@ def test_levels_are_looked_at_once_a_minute_and_add_up_over_queues(story: Story)
     assert points(story, "slots", label="all")[0].amount.total == 10
 
 
+def test_the_most_of_levels_that_add_up_is_that_of_their_sum(story: Story) -> None:
+    story.submit_many([JobRequest("send")] * 3 + [JobRequest("mail"), JobRequest("mail", delay="1h")])
+    RollUp(story.store, story.clock).turn()
+    roll_up(story)
+    for step in (MINUTE, HOUR):
+        (point,) = points(story, "jobs", step=step)
+        assert point.amount.total / point.amount.number == point.amount.most == 5
+        assert [one.amount.most for one in points(story, "jobs", step=step, by=("label",))] == [4, 1]
+
+
 def test_levels_follow_workers_that_die_and_counters_never_fall(story: Story) -> None:
     chance = SeededChance(237)
     survivor = story.hello("survivor")

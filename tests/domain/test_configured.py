@@ -92,6 +92,10 @@ def test_a_key_is_read_as_it_is_written(text: str) -> None:
     assert key_of(text).text == text
 
 
+def test_what_a_duration_of_a_task_looks_like_is_told_by_an_example() -> None:
+    assert key_of("task.shop.send.timeout").setting.right == "a duration from 1ms to 365d, such as 30s"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -161,10 +161,16 @@ def test_an_error_in_json_is_one_document_on_standard_error(cli: CommandLine):
         ("events",),
         ("tasks",),
         ("workers",),
+        ("publish", "orders.paid"),
+        ("subscribe", "receipts", "orders.paid", "--task", "send"),
+        ("webhook", "add", "on-call", "https://hooks.example.com/"),
+        ("schedule", "add", "nightly", "--task", "send", "--every", "1h"),
+        ("token", "revoke", "ops"),
+        ("users", "change", "ann", "--role", "admin"),
     ],
 )
 @pytest.mark.parametrize("url", [None, "sqlite:///misspelt.db", "sqlite:///no/such/folder/m.db"])
-def test_a_question_where_no_database_is_makes_none(cli: CommandLine, words: tuple[str, ...], url: str | None):
+def test_where_no_database_is_none_is_made(cli: CommandLine, words: tuple[str, ...], url: str | None):
     said = cli(*words, "--json", *(() if url is None else ("--db", url)))
     assert (said.status, said.out, said.error["code"]) == (5, "", "no_database")
     path = ".mainspring/mainspring.db" if url is None else url.removeprefix("sqlite:///")

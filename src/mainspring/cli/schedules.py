@@ -122,7 +122,7 @@ def add(  # noqa: PLR0913 - the groups of its options
     access: Access = of.DEFAULT,
 ) -> int:
     """Declare a schedule, or say all anew of the one that has this name. It never fires the past."""
-    with access.client(make=True, actor=of.operator()) as client:
+    with access.client(actor=of.operator()) as client:
         fields: dict[str, Any] = {
             name: value for name, value in {**asdict(when), **asdict(how)}.items() if value is not None
         }

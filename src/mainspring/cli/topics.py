@@ -62,7 +62,7 @@ def publish(
 ) -> int:
     """Add a message to a topic. Each subscription makes a job or a run of it, once a server is there."""
     message = loads_strict(data.encode(), "data")
-    with access.client(actor=of.operator(), make=True) as client:
+    with access.client(actor=of.operator()) as client:
         number = client.publish(topic, [message])
     said = f"message {number} of {topic}"
     with show.done(said):
@@ -105,7 +105,7 @@ def subscribe(  # noqa: PLR0913 - what is subscribed, and with what
     fixed = {} if params is None else loads_strict(params.encode(), "params")
     if not isinstance(fixed, dict):
         raise InvalidOption("--params must be an object.", field="params")
-    with access.client(actor=of.operator(), make=True) as client:
+    with access.client(actor=of.operator()) as client:
         one = client.subscribe(SubscriptionWanted(name, topic, task, workflow, fixed, after))
     _told(one, f"{one.name} takes {one.topic} behind message {one.cursor} to {_makes(one)}", access)
     return 0

@@ -60,7 +60,7 @@ def add(  # noqa: PLR0913 - where to, and of what
 ) -> int:
     """Tell a receiver of what happens. The secret that signs deliveries is printed once."""
     wanted = WebhookWanted(name, url, tuple(kind or ()), _narrow(queue), _narrow(task), topic, after)
-    with access.client(actor=of.operator(), make=True) as client:
+    with access.client(actor=of.operator()) as client:
         made, secret = client.create_webhook(wanted)
     return _told_secret(made, secret, access)
 

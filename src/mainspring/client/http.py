@@ -111,13 +111,21 @@ class Server:
             "trust_env": False,
             "follow_redirects": False,
             "limits": httpx2.Limits(keepalive_expiry=_IDLE),
-            "verify": not self.url.startswith("http://"),  # to read all certificates takes longer than to ask
         }
 
     def opened(self, kind: Callable[..., T]) -> T:
-        """A client of httpx2. Raises ServerUnreachable for what is no address."""
+        """A client of httpx2. Raises ServerUnreachable for what is no address, and for certificates that can't be read.
+
+        Trusted are those in SSL_CERT_FILE, else in SSL_CERT_DIR, else those that the machine trusts.
+        """
+        is_plain = self.url.startswith("http://")  # to read all certificates takes longer than to ask
         try:
-            return kind(**self.options)
+            return kind(**self.options, verify=False if is_plain else httpx2.create_ssl_context())
+        except OSError as error:
+            raise ServerUnreachable(
+                f"The certificates to trust can't be read: {error}.",
+                remedy="SSL_CERT_FILE names a file of certificates in PEM, or SSL_CERT_DIR a directory of them.",
+            ) from error
         except (ValueError, httpx2.InvalidURL) as error:
             raise ServerUnreachable(f"{self.url!r} is no address of a server: {error}.", remedy=_RIGHT) from error
 

@@ -83,8 +83,9 @@ class Setting(msgspec.Struct, frozen=True):
             case Kind.WHOLE:
                 return f"a whole number from {self.least:,} to {self.most:,}"
             case Kind.LENGTH:
+                example = "30s" if self.default is None else self.default_text
                 shortest, longest = duration_text(Duration(self.least)), duration_text(Duration(self.most))
-                return f"a duration from {shortest} to {longest}, such as {self.default_text}"
+                return f"a duration from {shortest} to {longest}, such as {example}"
             case Kind.NAME:
                 return "made of letters, digits, dot, dash and underscore (at most 200)"
             case Kind.NAMES:

@@ -303,7 +303,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "trail/page_actor": _CHANGE,
     "trail/page_all": _CHANGE,
     "trail/page_subject": _CHANGE,
-    "series/between": ("at", "queue", "task", "label", "bucket", "number", "total", "most", "looks"),
+    "series/between": ("at", "queue", "task", "label", "bucket", "number", "total", "most", "together", "looks"),
     "series/flow": (
         *("minute", "lane", "queue", "task", "source", "target", "outcome", "bucket", "number", "total", "most"),
     ),

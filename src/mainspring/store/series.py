@@ -82,8 +82,8 @@ def between(tx: Transaction, wanted: SeriesWanted) -> list[Point]:
     adds = METRICS[wanted.metric].adds
     for (at, queue, task, label), stretch in groupby(found, key=lambda row: row[:4]):
         amount, counts = Amount(), []
-        for *_, bucket, number, total, most, looks in stretch:
-            amount += Amount(looks if adds else number, total, most)
+        for *_, bucket, number, total, most, together, looks in stretch:
+            amount += Amount(looks, total, together) if adds else Amount(number, total, most)
             if bucket >= 0:
                 counts.append((bucket, number))
         points.append(Point(at, queue, task, label, amount, tuple(counts)))

@@ -3,6 +3,7 @@ select at, case when cast(:by_queue as bigint) = 1 then queue else '' end as que
   case when cast(:by_task as bigint) = 1 then task else '' end as task,
   case when cast(:by_label as bigint) = 1 then label else '' end as label, bucket,
   cast(sum(number) as bigint) as number, cast(sum(total) as bigint) as total, max(most) as most,
+  cast(sum(most) as bigint) as together,
   max(number) as looks
 from series
 where step = :step and metric = :metric and at >= :first and at < :until

@@ -7,7 +7,8 @@ MainspringError
 │  ├─ WorkflowNotKnown
 │  ├─ DestinationRefused  IdempotencyKeyReused  PayloadTooLarge 413  TooManyJobs 413
 │  ├─ InvalidSchedule: InvalidCron  NeverFires  UnknownZone
-│  └─ MalformedJson 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415: REST only
+│  └─ MalformedJson 400  MalformedRequest 400  MethodNotAllowed 405  RequestTimeout 408  UnsupportedMediaType 415
+│     HeadTooLarge 431: REST only
 ├─ WrongUse                     exit 2   the command line itself is wrong; CLI only
 ├─ NotFound                404  exit 3   UnknownJob  UnknownWorker  UnknownQueue  UnknownRun  UnknownWorkflow
 │                                        UnknownSchedule  UnknownSubscription  UnknownToken  UnknownUser
@@ -37,6 +38,7 @@ from __future__ import annotations
 
 from mainspring.errors.invalid import (
     DestinationRefused,
+    HeadTooLarge,
     IdempotencyKeyReused,
     InvalidCron,
     InvalidCursor,
@@ -52,6 +54,7 @@ from mainspring.errors.invalid import (
     InvalidText,
     InvalidWorkflow,
     MalformedJson,
+    MalformedRequest,
     MethodNotAllowed,
     NeverFires,
     NotYetSupported,
@@ -151,6 +154,7 @@ __all__ = [
     "EngineTooOld",
     "Forbidden",
     "ForeignOrigin",
+    "HeadTooLarge",
     "IdempotencyKeyReused",
     "IllegalState",
     "InvalidCron",
@@ -172,6 +176,7 @@ __all__ = [
     "KeyHeld",
     "MainspringError",
     "MalformedJson",
+    "MalformedRequest",
     "MethodNotAllowed",
     "MoveRefused",
     "NetworkFilesystem",

@@ -230,8 +230,32 @@ class MethodNotAllowed(InvalidInput):
         super().__init__(f"{path} does not take {method}.", remedy=f"It takes {', '.join(self.allowed)}.")
 
 
+class HeadTooLarge(InvalidInput):
+    """The request line and headers are more than a server keeps; nothing was changed."""
+
+    code = "head_too_large"
+    http_status = 431
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"The request line and headers are more than {limit} bytes.", remedy="Send what is long in the body."
+        )
+
+
+class MalformedRequest(InvalidInput):
+    """What came is no HTTP request that can be read: its method is not known, or its form is wrong."""
+
+    code = "malformed_request"
+    http_status = 400
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"This is no HTTP request that can be read: {why}.", remedy="Send HTTP/1.1 as RFC 9112 has it."
+        )
+
+
 class RequestTimeout(InvalidInput):
-    """The body did not arrive in time; nothing was changed."""
+    """The head or the body did not arrive in time; nothing was changed."""
 
     code = "request_timeout"
     http_status = 408

@@ -10,7 +10,7 @@ import pytest
 
 from mainspring.clock import MINUTE, SECOND, Clock, Duration, Instant
 from mainspring.engine.drive import Drive
-from mainspring.errors import StoreCorrupt
+from mainspring.errors import StoreCorrupt, StoreUnreachable
 from mainspring.server.health import LOOP_PATIENCE, Health
 
 
@@ -162,4 +162,26 @@ def test_a_store_that_refuses_is_red_with_its_error() -> None:
     clock = Moved()
     made = Health([Turns("sweeper", clock).drive], clock, refuse, list)
     assert made.fit()["store"] == (False, "main.db is not a sound database. Restore a backup.")
+    made.close()
+
+
+def test_where_others_may_ask_only_the_log_has_the_text_of_an_error(caplog: pytest.LogCaptureFixture) -> None:
+    secret = "postgresql://ann@10.0.0.7/orders does not answer."
+
+    def refuse() -> None:
+        raise StoreUnreachable(secret)
+
+    clock = Moved()
+    turns = Turns("sweeper", clock)
+    made = Health([turns.drive], clock, refuse, list, engine="PostgreSQL")
+    turns.error = StoreUnreachable(secret)
+    turns.once()
+    caplog.clear()
+    clock.at += LOOP_PATIENCE + SECOND
+    assert made.fit() == {
+        "store": (False, "PostgreSQL: store_unreachable; the server's log says more"),
+        "sweeper": (False, "should have turned 11 s ago; the server's log says more"),
+    }
+    assert "10.0.0.7" not in str(made.ready())
+    assert [record.getMessage() for record in caplog.records] == [secret], "once"
     made.close()

@@ -1,6 +1,7 @@
 """Who is asking, and whether they may.
 
 A token, or the cookie of a session, is looked up in the store, remembered for two seconds, and counted when wrong.
+An answer that goes on asks again as often, and ends with what its asker may.
 Addresses that sent ten wrong tokens or passwords within a minute are not listened to for the rest of it, right ones or
 not, so that secrets can't be tried out; nor is anybody who gives a name for which thirty wrong passwords came.
 """
@@ -15,8 +16,8 @@ from typing import NamedTuple
 
 from mainspring.clock import MINUTE, SECOND, Clock, Duration
 from mainspring.domain.access import SESSION_PREFIX, Asker, digest, proof
-from mainspring.errors import ProofMissing, TooManyFailures, Unauthenticated
-from mainspring.server.exchange import TAKES_BODY
+from mainspring.errors import OutOfReach, ProofMissing, TooManyFailures, Unauthenticated
+from mainspring.server.exchange import TAKES_BODY, Piece, Stream
 from mainspring.server.security import Admitted, Header, check_reach, check_role
 
 REMEMBERED = Duration(2 * SECOND)
@@ -84,20 +85,52 @@ class Admission:
         if given.cookie != given.secret.startswith(SESSION_PREFIX):  # each has its own way, and no other
             self.count(address)
             raise Unauthenticated("This secret is not sent in this way.")
-        kept, now = digest(given.secret), self._clock.monotonic()
-        with self._lock:
-            known = self._known.get(kept)
-        if known is not None and now < known.until:
-            return known.asker
         try:
-            asker = self._recognise(given.secret)
+            return self._remembered(given.secret) or self._looked_up(given.secret)
         except Unauthenticated:
             self.count(address)
             raise
+
+    def while_let_in(self, stream: Stream, admitted: Admitted, headers: Sequence[Header], asker: Asker) -> Stream:
+        """The same stream, which ends with Unauthenticated, RoleTooLow or OutOfReach once its asker may not read it.
+
+        From memory as long as the secret is remembered. What is found counts for no address: nobody tries it out.
+        """
+        secret = shown(headers).secret
+
+        def check(now: Asker) -> None:
+            check_role(admitted.entry, now)
+            if now.queues != asker.queues:
+                raise OutOfReach(
+                    f"The queues that {now.name} is kept to have changed.", remedy="Ask again.", field="queue"
+                )
+
+        def look() -> Piece:
+            check(self._remembered(secret) or self._looked_up(secret))
+            return stream.look()
+
+        def at_hand() -> Piece | None:
+            known = self._remembered(secret)
+            if known is None:
+                return None
+            check(known)
+            return stream.at_hand()
+
+        return Stream(look, at_hand)
+
+    def _remembered(self, secret: str) -> Asker | None:
+        now = self._clock.monotonic()
+        with self._lock:
+            known = self._known.get(digest(secret))
+        return known.asker if known is not None and now < known.until else None
+
+    def _looked_up(self, secret: str) -> Asker:
+        now = self._clock.monotonic()
+        asker = self._recognise(secret)
         with self._lock:
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
-            self._known[kept] = _Known(asker, Duration(now + REMEMBERED))
+            self._known[digest(secret)] = _Known(asker, Duration(now + REMEMBERED))
         return asker
 
     def forget(self, secret: str) -> None:

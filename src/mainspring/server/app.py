@@ -110,7 +110,8 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
         loops = _loops(store, live, stack, pace)
         client = DirectClient(store, live=live)
         admission = _admission(store, client, terms)
-        health = Health(loops, store.clock, lambda: store.write(mark), client.workers)
+        engine = _engine(settings.database_url) if terms.asks else ""
+        health = Health(loops, store.clock, lambda: store.write(mark), client.workers, engine=engine)
         stack.callback(health.close)
         secure = terms.encrypted or terms.exposed
         entries = routes(client, health, store.clock, _disk(settings.database_url), admission=admission, secure=secure)
@@ -221,6 +222,10 @@ def routes(  # noqa: PLR0913 - what routes need, each once
     ]
     entries.insert(0, front_page(entries))
     return [*entries, *DocumentRoutes(entries).entries()]
+
+
+def _engine(database: str) -> str:
+    return "PostgreSQL" if is_postgres(database) else "SQLite"
 
 
 def _disk(database: str) -> str:

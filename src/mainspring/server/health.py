@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -24,17 +25,29 @@ Verdict = dict[str, tuple[bool, str]]
 
 T = TypeVar("T")
 
+_LOG = logging.getLogger("mainspring.health")
+_ELSEWHERE = "the server's log says more"
+
 
 class Health:
     """Looks at every loop of the server, each a check under its own name, and at the store.
 
     ``write``: a real durable write, which fails where a submit would (a full disk is not seen by less); it raises then.
-    A store that hangs must not hang its doctor, so what asks it runs on a thread of its own.
+    A store that hangs must not hang its doctor, so what asks it runs on a thread of its own. ``engine``: what the store
+    is, on a server that asks who is there: whoever asks for its health need not say, so texts of errors, which name the
+    database and its host, go to the log instead. An empty text: they are told.
     """
 
     def __init__(
-        self, loops: Sequence[Drive], clock: Clock, write: Callable[[], object], workers: Callable[[], list[Worker]]
+        self,
+        loops: Sequence[Drive],
+        clock: Clock,
+        write: Callable[[], object],
+        workers: Callable[[], list[Worker]],
+        *,
+        engine: str = "",
     ) -> None:
+        self._engine = engine
         self._loops = loops
         self._clock = clock
         self._write = write
@@ -46,7 +59,7 @@ class Health:
     def fit(self) -> Verdict:
         """The checks of /healthz."""
         store, refusal = self._ask(self._try_write)
-        return {"store": _with(store, refusal)} | self._turning()
+        return {"store": self._with(store, refusal)} | self._turning()
 
     def ready(self) -> Verdict:
         """The checks of /readyz."""
@@ -58,7 +71,7 @@ class Health:
             said = (True, f"live: {len(able)}; tasks that they run: {len(tasks)}")
         else:
             said = (False, _why_none(known))
-        return {"store": _with(asked, refusal)} | self._turning() | {"workers": said}
+        return {"store": self._with(asked, refusal)} | self._turning() | {"workers": said}
 
     def loops(self) -> dict[str, tuple[Duration, bool]]:
         """Of each loop: how late it is, and whether its last turn failed."""
@@ -75,6 +88,8 @@ class Health:
             try:
                 self._write()
             except MainspringError as error:
+                if self._engine and str(error) != str(self._refusal):
+                    _LOG.error("%s", error)
                 self._refusal = error
             else:
                 self._refusal = None
@@ -82,7 +97,7 @@ class Health:
         return self._refusal
 
     def _turning(self) -> Verdict:
-        return {loop.name: _turns(loop) for loop in self._loops}
+        return {loop.name: self._turns(loop) for loop in self._loops}
 
     def _ask(self, question: Callable[[], T]) -> tuple[tuple[bool, str], T | None]:
         asked = self._thread.submit(question)
@@ -90,22 +105,28 @@ class Health:
             return (True, "ok"), asked.result(seconds(STORE_PATIENCE))
         except TimeoutError:
             asked.cancel()
-            known = next((f": {loop.error}" for loop in self._loops if loop.error), "")
+            known = next((self._of(loop) for loop in self._loops if loop.error), "")
             return (False, f"did not answer within {seconds(STORE_PATIENCE):.0f} s{known}"), None
         except MainspringError as error:
-            return (False, str(error)), None
+            return (False, self._told(error)), None
 
+    def _turns(self, loop: Drive) -> tuple[bool, str]:
+        if loop.late <= LOOP_PATIENCE:
+            return True, "ok"
+        return False, f"should have turned {seconds(loop.late):.0f} s ago{self._of(loop)}"
 
-def _turns(loop: Drive) -> tuple[bool, str]:
-    if loop.late <= LOOP_PATIENCE:
-        return True, "ok"
-    reason = f": {loop.error}" if loop.error else ""
-    return False, f"should have turned {seconds(loop.late):.0f} s ago{reason}"
+    def _with(self, asked: tuple[bool, str], refusal: MainspringError | None) -> tuple[bool, str]:
+        """What the store said, and whether it would take a submit."""
+        return asked if refusal is None else (False, self._told(refusal))
 
+    def _told(self, error: MainspringError) -> str:
+        return f"{self._engine}: {error.code}; {_ELSEWHERE}" if self._engine else str(error)
 
-def _with(asked: tuple[bool, str], refusal: MainspringError | None) -> tuple[bool, str]:
-    """What the store said, and whether it would take a submit."""
-    return asked if refusal is None else (False, str(refusal))
+    def _of(self, loop: Drive) -> str:
+        """Why the last turn of a loop failed, to go on with."""
+        if not loop.error:
+            return ""
+        return f"; {_ELSEWHERE}" if self._engine else f": {loop.error}"
 
 
 def _why_none(known: list[Worker]) -> str:

@@ -176,7 +176,11 @@ class Web:
             takes = admitted.entry.access in TAKES_BODY
             data = await body.read(self._limits.body_time, held.add) if takes else b""
             asked = Asked(admitted.path, query, dict(headers), data, asker, address)
-            return await self._call(admitted.entry, asked)
+            written = await self._call(admitted.entry, asked)
+            if written.stream is not None and self._admission is not None:
+                kept = self._admission.while_let_in(written.stream, admitted, headers, asker)
+                written = written._replace(stream=kept)
+            return written
         finally:
             self._waiting -= 1
             held.release()

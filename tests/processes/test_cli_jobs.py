@@ -209,7 +209,7 @@ def test_filters_choose_and_count(cli: CommandLine):
         (("--state", "new"), "is not a state"),
         (("--task", "receit"), "Did you mean receipt"),
         (("--since", "yesterday"), "yesterday"),
-        (("--limit", "0"), "between 1 and"),
+        (("--limit", "0"), "from 1 to 1000"),
         (("--cursor", "x"), "not a cursor"),
     ],
 )

@@ -10,7 +10,6 @@ import pytest
 
 from mainspring.control import submit as control_submit
 from mainspring.domain.ids import ClaimId, JobId, LaneId
-from mainspring.domain.job import Receipt
 from mainspring.domain.retry import Retry
 from mainspring.domain.states import State
 from mainspring.domain.verdicts import Verdict, after_ending, after_loss
@@ -21,7 +20,7 @@ from mainspring.store.jobs import Left, Look
 from mainspring.store.statements import statement
 from mainspring.store.transaction import Transaction
 from mainspring.testing import image
-from mainspring.transitions import born, due, waiting
+from mainspring.transitions import due, waiting
 
 ENDED = "mainspring.transitions.ended."
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -70,12 +69,12 @@ def attempts_counted_at_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def acknowledged_before_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer is given once the rows are written, whether or not the commit follows."""
-    sound_write, sound_born = Store.write, born.born
-    answer: list[Receipt] = []
+    sound_write, sound_born = Store.write, control_submit._born
+    answer: list[Any] = []
 
-    def noting(*arguments: Any) -> list[Receipt]:
-        answer[:] = sound_born(*arguments)
-        return list(answer)
+    def noting(*arguments: Any, **named: Any) -> Any:
+        answer[:] = [sound_born(*arguments, **named)]
+        return answer[0]
 
     def hasty(store: Store, work: Callable[[Transaction], Any], **points: Any) -> Any:
         answer.clear()
@@ -83,10 +82,10 @@ def acknowledged_before_commit(monkeypatch: pytest.MonkeyPatch) -> None:
             return sound_write(store, work, **points)
         except InjectedFault:
             if answer and "submit.before_commit" in str(points["before"].value):
-                return list(answer)
+                return answer[0]
             raise
 
-    monkeypatch.setattr(control_submit, "born", noting)
+    monkeypatch.setattr(control_submit, "_born", noting)
     monkeypatch.setattr(Store, "write", hasty)
 
 

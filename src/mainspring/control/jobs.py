@@ -24,7 +24,7 @@ def cancel(store: Store, number: int, *, actor: str) -> Job:
     """
 
     def work(tx: Transaction) -> Job:
-        before = _present(tx, storable(number))
+        before = _present(tx, number)
         reached = cancel_tree(tx, before.id, actor)
         after = _present(tx, number)
         if not reached:
@@ -120,7 +120,7 @@ def _told(job: Job) -> dict[str, object]:
 
 
 def _present(tx: Transaction, number: int) -> Job:
-    job = jobs.job(tx, number)
+    job = jobs.job(tx, storable(number))
     if job is None:
         raise missing(tx, number)
     return job

@@ -14,7 +14,7 @@ import pytest
 
 from mainspring.client import remote
 from mainspring.client.direct import connect
-from mainspring.clock import SECOND, Clock, Duration, Instant
+from mainspring.clock import SECOND
 from mainspring.domain.access import Asker, Role
 from mainspring.errors import (
     AddressRefused,
@@ -30,6 +30,7 @@ from mainspring.server.exchange import Access, Answer, Entry
 from mainspring.server.listen import Terms, check
 from mainspring.server.operation import gives
 from mainspring.server.security import check_role
+from tests.api.hand_clock import HandClock
 from tests.api.serving import API, Serving, eventually
 from tests.patience import ended
 
@@ -153,28 +154,12 @@ def test_whatever_is_no_valid_token_opens_nothing(header: str) -> None:
         raise Unauthenticated(f"no {len(secret)}")
 
     with pytest.raises(Unauthenticated):
-        Admission(recognise, Hand()).who(given(header), "10.0.0.1")
-
-
-class Hand(Clock):
-    """A clock moved by hand."""
-
-    def __init__(self) -> None:
-        self.at = 0
-
-    def now(self) -> Instant:
-        return Instant(self.at)
-
-    def monotonic(self) -> Duration:
-        return Duration(self.at)
-
-    def wait(self, length: Duration) -> None:
-        self.at += length
+        Admission(recognise, HandClock()).who(given(header), "10.0.0.1")
 
 
 def test_ten_wrong_tokens_slow_the_eleventh_of_that_address_only() -> None:
     asked: list[str] = []
-    clock = Hand()
+    clock = HandClock()
 
     def recognise(secret: str) -> Asker:
         asked.append(secret)
@@ -196,7 +181,7 @@ def test_ten_wrong_tokens_slow_the_eleventh_of_that_address_only() -> None:
 
 def test_a_token_is_looked_up_once_in_a_while_and_not_for_each_request() -> None:
     asked: list[str] = []
-    clock = Hand()
+    clock = HandClock()
 
     def recognise(secret: str) -> Asker:
         asked.append(secret)

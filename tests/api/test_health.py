@@ -8,26 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from mainspring.clock import MINUTE, SECOND, Clock, Duration, Instant
+from mainspring.clock import MINUTE, SECOND, Clock, Duration
 from mainspring.engine.drive import Drive
 from mainspring.errors import StoreCorrupt, StoreUnreachable
 from mainspring.server.health import LOOP_PATIENCE, Health
-
-
-class Moved:
-    """A clock that stands until it is moved."""
-
-    def __init__(self) -> None:
-        self.at = 1_000_000
-
-    def now(self) -> Instant:
-        return Instant(self.at)
-
-    def monotonic(self) -> Duration:
-        return Duration(self.at)
-
-    def wait(self, length: Duration) -> None:
-        self.at += length
+from tests.api.hand_clock import HandClock
 
 
 class Turns:
@@ -50,8 +35,8 @@ class Turns:
 
 
 @pytest.fixture
-def health() -> Iterator[tuple[Moved, Turns, Health]]:
-    clock = Moved()
+def health() -> Iterator[tuple[HandClock, Turns, Health]]:
+    clock = HandClock(1_000_000)
     turns = Turns("sweeper", clock)
     made = Health([turns.drive], clock, lambda: None, list)
     yield clock, turns, made
@@ -59,7 +44,7 @@ def health() -> Iterator[tuple[Moved, Turns, Health]]:
 
 
 def test_a_loop_that_hangs_when_it_was_rung_early_is_seen_although_it_was_to_wait_for_long() -> None:
-    clock = Moved()
+    clock = HandClock(1_000_000)
     stopped = threading.Event()
     late: list[Duration] = []
 
@@ -78,7 +63,7 @@ def test_a_loop_that_hangs_when_it_was_rung_early_is_seen_although_it_was_to_wai
     assert late == [LOOP_PATIENCE + SECOND] * 2
 
 
-def test_a_loop_may_be_slow_and_not_stand(health: tuple[Moved, Turns, Health]) -> None:
+def test_a_loop_may_be_slow_and_not_stand(health: tuple[HandClock, Turns, Health]) -> None:
     clock, turns, made = health
     clock.at += LOOP_PATIENCE
     assert made.fit()["sweeper"] == (True, "ok")
@@ -89,7 +74,7 @@ def test_a_loop_may_be_slow_and_not_stand(health: tuple[Moved, Turns, Health]) -
     assert made.fit()["sweeper"] == (True, "ok")
 
 
-def test_a_loop_that_fails_again_and_again_is_red_with_its_error(health: tuple[Moved, Turns, Health]) -> None:
+def test_a_loop_that_fails_again_and_again_is_red_with_its_error(health: tuple[HandClock, Turns, Health]) -> None:
     clock, turns, made = health
     turns.error = StoreCorrupt("main.db is not a sound database.")
     for _ in range(12):
@@ -104,7 +89,7 @@ def test_a_loop_that_fails_again_and_again_is_red_with_its_error(health: tuple[M
 
 
 def test_every_loop_is_looked_at_by_what_it_said_of_its_next_turn() -> None:
-    clock = Moved()
+    clock = HandClock(1_000_000)
     often, seldom = Turns("sweeper", clock), Turns("retention", clock, Duration(10 * MINUTE))
     made = Health([often.drive, seldom.drive], clock, lambda: None, list)
     often.once()
@@ -128,7 +113,7 @@ def test_every_loop_is_looked_at_by_what_it_said_of_its_next_turn() -> None:
 
 def test_a_loop_that_fails_says_so_in_the_log_once_and_now_and_then(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    clock = Moved()
+    clock = HandClock(1_000_000)
     turns = Turns("retention", clock)
 
     def said() -> list[str]:
@@ -159,7 +144,7 @@ def test_a_store_that_refuses_is_red_with_its_error() -> None:
     def refuse() -> None:
         raise StoreCorrupt("main.db is not a sound database.", remedy="Restore a backup.")
 
-    clock = Moved()
+    clock = HandClock(1_000_000)
     made = Health([Turns("sweeper", clock).drive], clock, refuse, list)
     assert made.fit()["store"] == (False, "main.db is not a sound database. Restore a backup.")
     made.close()
@@ -171,7 +156,7 @@ def test_where_others_may_ask_only_the_log_has_the_text_of_an_error(caplog: pyte
     def refuse() -> None:
         raise StoreUnreachable(secret)
 
-    clock = Moved()
+    clock = HandClock(1_000_000)
     turns = Turns("sweeper", clock)
     made = Health([turns.drive], clock, refuse, list, engine="PostgreSQL")
     turns.error = StoreUnreachable(secret)

@@ -10,13 +10,13 @@ import httpx2
 import pytest
 
 from mainspring.client.direct import connect
-from mainspring.clock import Clock, Duration, Instant
 from mainspring.domain.access import Asker, Role, UserChange
 from mainspring.errors import MainspringError, OutOfReach, RoleTooLow, Unauthenticated
 from mainspring.server.admission import MOST_FAILURES, REMEMBERED, Admission, Shown
 from mainspring.server.exchange import Access, Answer, Entry, Piece, Stream
 from mainspring.server.operation import gives
 from mainspring.server.security import Admitted
+from tests.api.hand_clock import HandClock
 from tests.api.serving import API, Serving
 from tests.patience import Limit
 
@@ -26,29 +26,13 @@ SHOWN = [("authorization", "Bearer a")]
 ANN = Asker("ann", Role.OPERATOR, ("mail", "post"))
 
 
-class Hand(Clock):
-    """A clock moved by hand."""
-
-    def __init__(self) -> None:
-        self.at = 0
-
-    def now(self) -> Instant:
-        return Instant(self.at)
-
-    def monotonic(self) -> Duration:
-        return Duration(self.at)
-
-    def wait(self, length: Duration) -> None:
-        self.at += length
-
-
 class Known:
     """Whoever is known by the one secret, or why nobody is; counts how often it is asked."""
 
     def __init__(self) -> None:
         self.now: Asker | MainspringError = ANN
         self.asked = 0
-        self.clock = Hand()
+        self.clock = HandClock()
         self.admission = Admission(self._recognise, self.clock)
         self.stream = self.admission.while_let_in(
             Stream(lambda: Piece(b"looked"), lambda: Piece(b"at hand")), Admitted(ENTRY, {}), SHOWN, ANN

@@ -46,6 +46,21 @@ class Runs:
         found = read.listed(self.store, JobFilter(state=State.QUEUED, limit=1000)).items
         return {_name(job): job for job in reversed(found)}
 
+    def waiting_jobs(self) -> list[Job]:
+        """The same of several runs, in the order of their numbers."""
+        found = read.listed(self.store, JobFilter(state=State.QUEUED, limit=1000)).items
+        return sorted(found, key=lambda job: job.id)
+
+    def end_jobs(self, results: Mapping[int, bytes], outcome: Outcome = Outcome.SUCCEEDED) -> None:
+        """These jobs are claimed together, and end together with these results."""
+        wanted = [JobId(job) for job in results]
+        self.story.claim(*wanted)
+        good = outcome is Outcome.SUCCEEDED
+        self.story.end_all(
+            [self.story.ending(job, outcome, **({"result": results[job]} if good else {})) for job in wanted]
+        )
+        self.errands()
+
     def errands(self) -> None:
         """What is to be done for runs, until nothing is."""
         for _ in range(MOST_TURNS):

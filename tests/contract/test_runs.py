@@ -293,6 +293,35 @@ def test_fail_fast_stops_what_does_not_depend_on_the_failure(runs: Runs) -> None
     assert runs.run(run).state is RunState.FAILED
 
 
+@pytest.mark.parametrize("why", list(Stop))
+def test_what_cleans_up_is_left_alone_by_a_stop_although_it_runs(runs: Runs, why: Stop) -> None:
+    """The failure that stops a run is the one that its cleaning nodes are there for: they go in the same turn."""
+    stops: dict[Stop, dict[str, Any]] = {
+        Stop.FAIL_FAST: {"on_failure": "fail_fast"},
+        Stop.TIMEOUT: {"timeout": "10m"},
+        Stop.CANCEL: {},
+    }
+    run = runs.start(
+        node("bad"),
+        node("long"),
+        node("alarm", "bad", run_if="one_failed"),
+        node("clean", "bad", run_if="all_done", map=[1, 2], parallel=1),
+        node("joined", "bad", run_if="all_done", task=None),
+        **stops[why],
+    )
+    runs.end("bad", outcome=FAILED)
+    if why is Stop.CANCEL:
+        runs.cancel(run)
+    elif why is Stop.TIMEOUT:
+        runs.later(11 * MINUTE)
+    runs.errands()
+    assert runs.run(run).stop is why
+    assert runs.states(run)["long"] == "cancelled"
+    assert sorted(runs.work_off()) == ["alarm", "clean[0]", "clean[1]"]
+    assert [runs.states(run)[name] for name in ("alarm", "clean", "joined")] == ["succeeded"] * 3
+    assert runs.run(run).state is (RunState.CANCELLED if why is Stop.CANCEL else RunState.FAILED)
+
+
 @pytest.mark.parametrize("how", ["cancelled", "expired", "lost"])
 def test_however_a_job_ends_its_node_hears_of_it(runs: Runs, how: str) -> None:
     run = runs.start(node("A", expires="1m" if how == "expired" else None), node("B", "A"))

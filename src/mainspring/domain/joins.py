@@ -32,7 +32,7 @@ class Rule(StrEnum):
 
 AFTER_TROUBLE = frozenset({Rule.ALL_DONE, Rule.ALL_FAILED, Rule.ONE_FAILED, Rule.ALWAYS})
 """The rules of nodes that clean up or tell somebody. When a run is stopped (cancelled, timed out, or fail_fast met a
-failure) nodes that wait under these go on waiting for their needs; all other nodes that wait are cancelled."""
+failure) nodes under these are left alone, whether they run or wait for their needs; all others are cancelled."""
 
 EARLY = frozenset({Rule.ONE_SUCCESS, Rule.ONE_FAILED, Rule.ONE_DONE, Rule.ALWAYS})
 """The rules under which a node may go while some of its needs have not ended."""

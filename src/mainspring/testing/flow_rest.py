@@ -131,6 +131,8 @@ class FlowRest:
         if len(stops) > 1:
             self._accuse("W1", run, f"it was told to stop {len(stops)} times")
         for name, node in nodes.items() if stops else ():
+            if node.state == "cancelled" and told[name].run_if in CLEANS_UP and told[name].task is not None:
+                self._accuse("W4", run, f"node {name} cleans up, and was cancelled with the rest")
             late = [job.id for job in node.jobs if self._born[job.id] > stops[0]]
             if late and told[name].run_if not in CLEANS_UP:
                 self._accuse("W4", run, f"jobs {late} of node {name} were born after the run had been told to stop")

@@ -1,20 +1,22 @@
 """Stopping: a run is told to stop (a person, its timeout, fail_fast), and what runs of it is cancelled.
 
 Two steps, each of its own transaction. The first only marks the run: it waits for all who move the run on, and whoever
-does so afterwards knows. The second cancels jobs and nested runs of nodes that had gone before. All other nodes follow
-when what they wait for has ended: cancelled, or, where they clean up, by their rule.
+does so afterwards knows. The second cancels jobs and nested runs of nodes that had gone before. Nodes that clean up are
+left alone: such a one does its work, whether it began just before the stop or begins after it. All others follow when
+what they wait for has ended.
 """
 
 from __future__ import annotations
 
 from mainspring.domain.ids import RunId
-from mainspring.domain.joins import Stop
+from mainspring.domain.joins import AFTER_TROUBLE, Stop
 from mainspring.domain.node_states import NodeCause
 from mainspring.store import rows, runs
 from mainspring.store.runs import Active, Errand, Happened
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.advance import Wave
 from mainspring.transitions.cancelled import cancel_tree
+from mainspring.transitions.firing import node_of
 
 _BATCH = 100
 """Nodes, or items of one map, in one transaction."""
@@ -37,8 +39,10 @@ def halt(tx: Transaction, errand: Errand, actor: str) -> None:
         _halt_items(tx, errand, actor)
         return
     nodes = runs.active(tx, errand.run, errand.after, _BATCH)
-    wide = [node.number for node in nodes if node.items is not None]
-    for node in nodes:
+    specs = runs.specs(tx, [(node.run, node.number) for node in nodes])
+    halted = [node for node in nodes if node_of(specs[node.run, node.number].document).run_if not in AFTER_TROUBLE]
+    wide = [node.number for node in halted if node.items is not None]
+    for node in halted:
         if node.items is None:
             _cancel(tx, node, -1, actor)
         else:

@@ -8,6 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from mainspring.clock import DAY, Instant, SystemClock
+from mainspring.control import jobs
 from mainspring.control.catalog import declare
 from mainspring.control.submit import submit
 from mainspring.domain.job import JobRequest
@@ -15,6 +17,7 @@ from mainspring.faults import FaultPoint
 from mainspring.store import Store
 from mainspring.store.statements import migrations
 from tests import postgres
+from tests.contract.engines import HandClock
 from tests.contract.stories import SHOP
 from tests.processes.commands import CommandLine
 
@@ -26,7 +29,9 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return CommandLine(tmp_path, monkeypatch, capsys)
 
 
-@pytest.mark.parametrize("words", [("db", "upgrade"), ("db", "check"), ("db", "backup", "x.db"), ("export", "jobs")])
+@pytest.mark.parametrize(
+    "words", [("db", "upgrade"), ("db", "check"), ("db", "backup", "x.db"), ("db", "prune"), ("export", "jobs")]
+)
 def test_where_there_is_no_database_none_is_made(cli: CommandLine, words: tuple[str, ...]):
     said = cli(*words, "--json")
     assert (said.status, said.error["code"]) == (5, "no_database")
@@ -97,6 +102,25 @@ def test_a_backup_names_its_files_and_the_command_for_postgresql(cli: CommandLin
     said = cli("db", "backup", "copy.dump", "--db", postgres_url)
     assert said.status == 4
     assert "pg_dump --format=custom" in said.err
+
+
+def test_a_prune_takes_what_is_old_enough_and_says_how_many(cli: CommandLine):
+    months_ago = HandClock(Instant(SystemClock().now() - 80 * DAY))
+    store = Store.open(HERE, clock=months_ago)
+    declare(store, SHOP)
+    for receipt in submit(store, [JobRequest("shop.send")] * 4, actor="client")[:3]:
+        jobs.cancel(store, receipt.job, actor="client")
+    submit(store, [JobRequest("shop.send")], actor="client")  # the newest event is not of one that goes
+    store.close()
+    nothing = {"succeeded": 0, "dead": 0, "cancelled": 0}
+    assert cli("db", "prune", "--keep-cancelled", "90d", "--json").answer == nothing
+    assert cli("db", "prune", "--dry-run").out == "Would go: 0 succeeded, 0 dead, 3 cancelled.\n"
+    assert cli("db", "prune", "--json").answer == nothing | {"cancelled": 3}
+    assert cli("db", "prune").out == "Gone: 0 succeeded, 0 dead, 0 cancelled.\n"
+    assert cli("jobs", "--count", "--json").answer == {"count": 2}
+    refused = cli("db", "prune", "--keep-dead", "0s", "--json")
+    assert (refused.status, refused.error["code"]) == (4, "invalid_setting")
+    assert cli("db", "check").status == 0
 
 
 def test_an_export_is_one_document_a_line(cli: CommandLine):

@@ -169,6 +169,43 @@ def test_a_limit_holds_over_all_workers_and_every_job_runs():
     assert [crew.job(job).state for job in jobs] == [State.SUCCEEDED] * 20
 
 
+class Counting(Crew):
+    """It counts what its workers ask of the store."""
+
+    asked = 0
+
+    def before_write(self) -> None:
+        self.asked += 1
+
+    def before_read(self) -> None:
+        self.asked += 1
+
+
+def test_jobs_that_a_limit_holds_back_cost_hardly_more_than_no_jobs_and_go_on_when_there_is_room():
+    names = [f"w{number}" for number in range(8)]
+
+    def asked(crew: Counting) -> int:
+        crew.run(Duration(10 * SECOND))
+        before = crew.asked
+        crew.run(Duration(60 * SECOND))
+        return crew.asked - before
+
+    idle = asked(Counting(*names))
+    crew = Counting(*names)
+    crew.client.change_queue("main", QueueChange(limit=1))
+    (first,) = crew.submit("slow", lasting(90))
+    crew.run(SECOND)
+    held_back = crew.submit("quick", count=100)
+    assert asked(crew) <= 2 * idle + 60, "a look that finds them and one that finds no room, no more; one renews"
+    assert {crew.job(job).state for job in held_back} == {State.QUEUED}
+    crew.run(Duration(crew.runs(first)[0].started + 90 * SECOND - crew.clock.monotonic()))
+    crew.run(Duration(2 * SECOND))
+    assert crew.outcomes(first) == [Outcome.SUCCEEDED]
+    assert State.SUCCEEDED in {crew.job(job).state for job in held_back}
+    crew.run(Duration(120 * SECOND))
+    assert {crew.job(job).state for job in held_back} == {State.SUCCEEDED}
+
+
 # --- drain from outside -----------------------------------------------------------------------------------------------
 
 

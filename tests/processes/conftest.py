@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
+from tests import postgres
 from tests.processes.world.driver import World
 
 
@@ -18,10 +20,17 @@ def heeded_hangup() -> Iterator[None]:
     signal.signal(signal.SIGHUP, before)
 
 
-@pytest.fixture(scope="module")
-def working() -> Iterator[World]:
-    """A world with a worker, on SQLite, for tests that have it run jobs of their own and leave nothing behind."""
-    with World() as one:
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def working(request: pytest.FixtureRequest) -> Iterator[World]:
+    """A world with a worker, on each engine, for tests that have it run jobs of their own and leave nothing behind."""
+    with ExitStack() as kept:
+        url = ""
+        if request.param == "postgres":
+            databases: postgres.Databases = request.getfixturevalue("postgres_databases")
+            name = databases.take()
+            kept.callback(databases.give_back, name)
+            url = databases.server.url(name)
+        one = kept.enter_context(World(url))
         one.worker()
         yield one
         one.judge()

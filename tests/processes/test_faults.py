@@ -8,16 +8,18 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
-import urllib.error
-import urllib.request
+import subprocess
+import sys
+from collections.abc import Iterator
 
 import pytest
 
 from mainspring.domain.states import Outcome, State
+from tests.contract.engines import by_hand
 from tests.patience import slowness
+from tests.processes.world.clients import Submitter
 from tests.processes.world.driver import LEASE, SWEEP, World, command, is_zombie
-from tests.processes.world.engines import both_engines
+from tests.processes.world.engines import both_engines, on_engines
 
 RECOVERY = LEASE + SWEEP + 1
 
@@ -61,6 +63,7 @@ def test_a_rescuer_is_killed_too_and_each_loss_is_found_on_its_own_lease(world: 
     assert world.outcomes(job) == [Outcome.LOST, Outcome.LOST, Outcome.SUCCEEDED]
 
 
+@both_engines
 def test_kill_9_of_server_and_supervisor_loses_nothing(world: World) -> None:
     up = world.up(slots=4)
     jobs = world.submit_many("nap", [{"seconds": 0.4}] * 20)
@@ -97,7 +100,7 @@ def test_a_frozen_worker_loses_its_job_and_its_late_result_is_refused_and_said_s
     assert frozen.status is None, "it goes on with other jobs"
 
 
-@pytest.mark.parametrize("task", ["spin_in_c", "nap_process"])
+@on_engines("task", {"spin_in_c": "postgres", "nap_process": "sqlite"})
 def test_nothing_of_a_frozen_workers_attempt_lives_past_lease_and_5_s(world: World, task: str) -> None:
     frozen = world.worker("frozen")
     job = world.submit(task, **({"first_only": True} if task == "spin_in_c" else {"seconds": 1000}))
@@ -138,6 +141,9 @@ def test_orphans_are_swept_by_the_server_when_no_worker_is_left(world: World) ->
     world.until_state(job, State.QUEUED)
     assert world.now() - died_at <= RECOVERY * slowness()
     assert world.outcomes(job) == [Outcome.LOST]
+    world.eventually(
+        lambda: [one.code for one in world.client.explain(job).reasons] == ["no_worker"], what="the reason"
+    )
     world.client.cancel(job)
 
 
@@ -161,25 +167,40 @@ def test_two_sweeps_move_each_of_100_orphans_once(world: World) -> None:
 @both_engines
 def test_a_lost_job_that_may_run_at_most_once_ends_dead_and_says_why(world: World) -> None:
     worker = world.worker()
-    job = world.submit("at_most_once", seconds=30)
+    (job,) = world.submit_many("at_most_once", [{"seconds": 30}], unique="k")
     world.started(job)
     worker.kill()
+    assert world.submit_many("at_most_once", [{"seconds": 0}], unique="k") == [job], "it may yet go on"
     world.worker()
     ended = world.until_state(job, State.DEAD)
     assert ended.error is not None
     assert "lost worker" in ended.error.message
     assert len(world.ledger(job, "start")) == 1
-    with_same = world.submit("at_most_once", seconds=0)
+    (with_same,) = world.submit_many("at_most_once", [{"seconds": 0}], unique="k")
+    assert with_same != job, "the lost one holds its key no longer"
     world.until_state(with_same, State.SUCCEEDED)
 
 
+@pytest.fixture
+def unrelated() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of somebody else, which lives to the end of the test."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"], process_group=0) as process:
+        yield process
+        lives = process.poll() is None
+        process.kill()
+    assert lives, "somebody has ended a process that is nobody's business"
+
+
 @both_engines
-def test_retry_and_cancel_of_orphans_answer_sensibly_at_once(world: World) -> None:
+def test_retry_and_cancel_of_orphans_answer_sensibly_at_once(world: World, unrelated: subprocess.Popen[bytes]) -> None:
+    """Also when a process of somebody else has the numbers by now that those of the dead worker had."""
     worker = world.worker("gone")
     jobs = [world.submit("nap", seconds=30) for _ in range(2)]
     for job in jobs:
         world.started(job)
     worker.kill()
+    pids = json.dumps({"runners": [unrelated.pid], "guards": [unrelated.pid]})
+    world.client.store.write(lambda tx: by_hand(tx, f"update worker set pid = {unrelated.pid}, pids = '{pids}'"))
     refused = world.command("retry", str(jobs[0]), "--json")
     assert refused.returncode == 4
     assert "running" in refused.stderr + refused.stdout
@@ -195,39 +216,12 @@ def test_retry_and_cancel_of_orphans_answer_sensibly_at_once(world: World) -> No
 def test_submits_that_were_acknowledged_survive_kills_of_the_server(world: World) -> None:
     world.up(restart_limit=20)
     (port,) = {line.rpartition(":")[2].strip() for line in world.processes[0].said.splitlines() if "address" in line}
-    acknowledged: list[int] = []
-    refused: list[str] = []
-    enough = threading.Event()
-
-    def submit_all() -> None:
-        while not enough.is_set():
-            request = urllib.request.Request(
-                f"http://127.0.0.1:{port}/api/v1/jobs",
-                data=json.dumps({"task": "quick"}).encode(),
-                headers={"Content-Type": "application/json"},
-            )
-            try:
-                with urllib.request.urlopen(request, timeout=40) as answer:
-                    acknowledged.append(json.load(answer)["id"])
-            except (OSError, urllib.error.URLError) as error:
-                refused.append(str(error))
-                enough.wait(0.02)
-
-    def until(count: int) -> None:
-        world.eventually(lambda: len(acknowledged) >= count)
-
-    client = threading.Thread(target=submit_all)
-    client.start()
-    try:
+    with Submitter(world, int(port)) as client:
         for goal in (50, 100):
-            until(goal)
+            client.until(goal)
             for pid in world.alive():
                 if "server" in command(pid):
                     os.kill(pid, signal.SIGKILL)
-            refused.clear()
-            world.eventually(lambda: refused, what="a submit that is refused")
-        until(150)
-    finally:
-        enough.set()
-        client.join()
-    assert set(world.until_ended(acknowledged).values()) == {State.SUCCEEDED}
+            client.until_refused()
+        client.until(150)
+    assert set(world.until_ended(client.acknowledged).values()) == {State.SUCCEEDED}

@@ -38,3 +38,25 @@ def test_a_worker_whose_runner_is_only_being_replaced_stays_ready(world: World) 
         killed.add(world.runner_of("solid"))
         os.kill(world.runner_of("solid"), signal.SIGKILL)
         world.stays(lambda: world.client.workers()[0].state is WorkerState.ACTIVE, 0.7)
+
+
+def test_jobs_whose_task_is_gone_from_the_code_wait_say_so_and_run_when_it_is_back(world: World) -> None:
+    app, words = world.folder / "mine.py", ("worker", "--app", str(world.folder / "mine.py"), "--name")
+    code = APP.read_text()
+    app.write_text(code)
+    first = world.start(*words, "first")
+    world.eventually(lambda: "first" in world.active(), what="the first worker")
+    assert first.stop() == 0
+    gone = world.submit_many("quick", [{}] * 20, priority=1)
+    others = world.submit_many("nap", [{"seconds": 0}] * 20)
+    app.write_text(code.replace("async def quick(", "async def renamed("))
+    second = world.start(*words, "second")
+    assert set(world.until_ended(others).values()) == {State.SUCCEEDED}
+    assert {world.job(job).state for job in gone} == {State.QUEUED}
+    assert [world.attempts(job) for job in gone] == [[]] * 20
+    (reason,) = world.client.explain(gone[0]).reasons
+    assert (reason.code, reason.remedy != "") == ("task_unknown", True), reason
+    app.write_text(code)
+    world.start(*words, "third")
+    assert set(world.until_ended(gone).values()) == {State.SUCCEEDED}
+    assert second.status is None

@@ -81,6 +81,7 @@ def test_async_code_that_blocks_its_loop_on_a_child_ends_when_asked(world: World
         world.until_state(child, State.SUCCEEDED)
 
 
+@both_engines
 def test_a_cancel_needs_no_free_slot(world: World) -> None:
     world.worker(slots=1)
     jobs = {task: world.submit(task, seconds=60) for task in ("nap", "nap_thread", "nap_process")}
@@ -120,6 +121,7 @@ def test_a_cancel_that_was_accepted_is_never_followed_by_success(world: World) -
     assert len(accepted) + len(late) == 300
 
 
+@both_engines
 def test_deaf_jobs_are_killed_when_their_time_is_over_and_hold_nobody_up(world: World) -> None:
     world.worker(slots=4, processes=4)
     jobs = world.submit_many("deaf", [{}] * 6, retry={"max_attempts": 1})
@@ -157,6 +159,7 @@ def test_a_command_ends_with_its_main_process_whoever_holds_its_output(working: 
     working.eventually(lambda: not sleepers(working))
 
 
+@both_engines
 def test_a_job_that_keeps_killing_its_process_ends_dead_after_its_attempts(world: World) -> None:
     for name in "abc":
         world.worker(name, **FAST)

@@ -68,6 +68,7 @@ def test_ctrl_c_twice_gives_the_job_back_at_once_and_a_new_start_runs_it(world: 
     assert world.outcomes(job) == [Outcome.RELEASED, Outcome.SUCCEEDED]
 
 
+@both_engines
 def test_jobs_due_tomorrow_hold_up_no_shutdown(world: World) -> None:
     worker = world.worker()
     jobs = world.submit_many("quick", [{}] * 1000, delay="1d")
@@ -77,6 +78,7 @@ def test_jobs_due_tomorrow_hold_up_no_shutdown(world: World) -> None:
     assert world.count(state=State.SCHEDULED) == len(jobs)
 
 
+@both_engines
 def test_a_delayed_job_starts_once_and_in_time_however_short_the_lease(world: World) -> None:
     for name in "abc":
         world.worker(name, **FAST)
@@ -135,6 +137,7 @@ def test_a_number_in_a_lock_file_means_nothing_even_if_a_process_has_it(world: W
         unrelated.wait()
 
 
+@both_engines
 def test_a_killed_job_process_stops_no_worker_and_an_unclean_end_is_no_success(world: World) -> None:
     worker = world.worker(slots=2)
     job = world.submit("nap_process", seconds=60)

@@ -18,6 +18,7 @@ from mainspring.domain.states import Outcome, State
 from mainspring.faults import FaultPoint
 from tests import postgres
 from tests.patience import slowness
+from tests.processes.world.clients import Submitter
 from tests.processes.world.driver import World, free_port, state_of
 from tests.proxy import Proxy
 
@@ -96,6 +97,21 @@ def test_the_whole_tree_outlives_a_crash_of_the_database_and_says_so_meanwhile(
     assert due_at - 0.1 <= started <= max(due_at, back_at) + 5 * slowness(), "not a recovery time later"
     assert up.status is None
     assert {name: one.pid for name, one in world.active().items()} == before, "nobody had to be started anew"
+
+
+def test_submits_that_were_acknowledged_survive_restarts_of_the_database(world: World, server: postgres.Server) -> None:
+    port = free_port()
+    world.start("up", "--app", str(APP), "--port", str(port), **FAST)
+    world.eventually(lambda: ready(port)[0] == 200, within=30, what="ready")
+    with Submitter(world, port) as client:
+        for goal, mode in ((100, "fast"), (250, "immediate")):
+            client.until(goal)
+            control(server, "-m", mode, "stop")
+            client.until_refused()
+            control(server, "start")
+        client.until(500)
+    assert len(set(client.acknowledged)) == len(client.acknowledged)
+    assert set(world.until_ended(client.acknowledged).values()) == {State.SUCCEEDED}
 
 
 def test_a_worker_that_starts_while_the_database_is_away_amid_its_hello_joins_when_it_is_back(

@@ -1,8 +1,8 @@
 """Which engine of the store a test with a world of real processes runs on: SQLite unless it asks for both.
 
-Both are for what the store takes part in: claims, leases, sweeps and ends. What is between a worker and its runners is
-the same on either, and is tested on one; so is what the contract suite shows of both with less, as what is stored by a
-process that is killed at a fault point.
+Both are for what the store takes part in: claims, leases, sweeps and ends, in whatever way a job ends. What is only
+between a worker and its runners is the same on either, and is tested on one; so is what the contract suite shows of
+both with less, as what is stored by a process that is killed at a fault point.
 """
 
 from __future__ import annotations

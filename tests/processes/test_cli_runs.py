@@ -100,3 +100,31 @@ def test_a_run_is_written_out_as_lines_and_as_pictures(cli: CommandLine) -> None
     assert cli("export", "run").status == 2
     assert cli("export", "jobs", "--format", "dot").status == 2
     assert cli("export", "run", "999").status == 3
+
+
+def test_events_of_a_run_are_those_that_are_asked_for(cli: CommandLine) -> None:
+    number = str(cli("run", "daily.yaml", "day=monday", "--json").answer["id"])
+    (job,) = cli("run-show", number, "--json").answer["nodes"][0]["jobs"]
+    cli("run-cancel", number)
+    of_run = "events", "--run", number
+    told = cli(*of_run, "--json").answer
+    assert [(one["node"], one["job"], one["to"]) for one in told][:2] == [
+        (None, None, "pending"),
+        ("raw", job, "queued"),
+    ]
+
+    def seqs(*words: str) -> list[int]:
+        return [one["seq"] for one in cli(*of_run, *words, "--json").answer]
+
+    def wanted(*targets: str) -> list[int]:
+        return [one["seq"] for one in told if one["to"] in targets or one["cause"] in targets]
+
+    assert seqs("--kind", "cancelled,queued") == wanted("cancelled", "queued")
+    assert seqs("--kind", "job.cancelled") == [one["seq"] for one in told if one["to"] == "cancelled" and one["job"]]
+    assert seqs("--job", str(job)) == [one["seq"] for one in told if one["job"] == job]
+    assert seqs("--kind", "stop", "--limit", "1") == wanted("stop")[-1:] != []
+    assert seqs("--after", str(told[0]["seq"]), "--kind", "queued") == wanted("queued")
+    followed = [json.loads(line)["seq"] for line in cli(*of_run, "-f", "--json").out.splitlines()]
+    assert followed == [one["seq"] for one in told], "it has ended, so nothing more is waited for"
+    assert cli(*of_run, "--kind", "canceled").status == 4
+    assert cli("events", "--run", "999").status == 3

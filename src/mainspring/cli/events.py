@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Annotated, NamedTuple
 
 from mainspring.cli import access as of
 from mainspring.cli import follow, looks, show
 from mainspring.cli.access import Access, option
 from mainspring.cli.job import number
-from mainspring.cli.runs import every_event
 from mainspring.client import Client
 from mainspring.client.run_wire import run_event_wire
 from mainspring.client.wire import event_wire
 from mainspring.clock import SECOND, Duration
 from mainspring.domain.event import Event
+from mainspring.domain.kinds import checked_kinds, is_one_of
 from mainspring.domain.listing import MOST, MOST_LINES, checked_limit
+from mainspring.domain.run import RunEvent
 
 _AT_ONCE = 1_000
 _FARTHER = 4
@@ -39,9 +41,10 @@ def events(  # noqa: PLR0913 - the filters of the list
     checked_limit(limit, MOST_LINES if run is None else MOST)
     kinds = tuple(one for words in kind for one in words.split(","))
     with access.client() as client:
-        if run is not None:
-            return _of_run(client, run, after, limit, as_json=access.json)
         of_job = None if job is None else number(job)
+        if run is not None:
+            wanted = _OfRun(run, of_job, checked_kinds(kinds, "kinds"))
+            return _of_run(client, wanted, after, limit, follow_=follow_, as_json=access.json)
         found: list[Event] = []
         if after is None:
             newest = client.last_event()
@@ -81,16 +84,56 @@ def _behind(client: Client, after: int, job: int | None, kinds: Sequence[str]) -
         after = page[-1].seq
 
 
-def _of_run(client: Client, run: int, after: int | None, limit: int, *, as_json: bool) -> int:
-    found = every_event(client, run)[-limit:] if after is None else client.run_events(run, after=after, limit=limit)
-    if as_json:
-        show.as_json([run_event_wire(event) for event in found])
+class _OfRun(NamedTuple):
+    """Which events of a run are wanted."""
+
+    run: int
+    job: int | None
+    kinds: tuple[str, ...]
+
+    def has(self, event: RunEvent) -> bool:
+        """Whether this is one of them."""
+        return self.job in {None, event.job} and (not self.kinds or is_one_of(event, self.kinds))
+
+
+def _of_run(  # noqa: PLR0913 - as the command has them
+    client: Client, wanted: _OfRun, after: int | None, limit: int, *, follow_: bool, as_json: bool
+) -> int:
+    """What happened in a run: the last, or those behind a cursor; with ``follow_`` what comes until it has ended."""
+    start = after or 0
+    if after is None:
+        found = list(deque(_wanted_of_run(client, wanted, 0), maxlen=limit))
+        start = found[0].seq - 1 if found else 0
+    else:
+        found = [] if follow_ else list(islice(_wanted_of_run(client, wanted, start), limit))
+    if not follow_:
+        show.as_json([run_event_wire(event) for event in found]) if as_json else _run_lines(found)
         return 0
-    for event in found:
+    while True:
+        over = client.run(wanted.run).done  # before its events are asked for, so that its last ones are among them
+        for event in _wanted_of_run(client, wanted, start):
+            start = event.seq
+            show.json_line(run_event_wire(event)) if as_json else _run_lines([event])
+        show.flush()
+        if over:
+            return 0
+        client.await_news(SECOND)
+
+
+def _wanted_of_run(client: Client, wanted: _OfRun, after: int) -> Iterator[RunEvent]:
+    """Those behind a cursor, oldest first."""
+    while page := client.run_events(wanted.run, after=after, limit=_AT_ONCE):
+        after = page[-1].seq
+        yield from (event for event in page if wanted.has(event))
+        if len(page) < _AT_ONCE:
+            return
+
+
+def _run_lines(events: Iterable[RunEvent]) -> None:
+    for event in events:
         what = f"node {event.node}" if event.node else f"run {event.run}"
         job = f" (job {event.job})" if event.job else ""
         show.line(looks.one_line(f"{looks.time_of_day(event.at)} {what}{job}: {event.cause}, now {event.target}"))
-    return 0
 
 
 def _follow(client: Client, after: int, job: int | None, kinds: tuple[str, ...], *, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from mainspring.domain.event import Happening
 from mainspring.domain.joins import NodeState, RunState
 from mainspring.domain.node_states import NodeCause
+from mainspring.domain.run import RunEvent
 from mainspring.domain.states import Cause, State
 from mainspring.errors import InvalidInput, near
 
@@ -37,7 +38,7 @@ def checked_job_kinds(kinds: Iterable[str]) -> None:
             raise InvalidInput(f"{kind[:80]!r} is not a kind of event.", remedy=remedy, field="kinds")
 
 
-def is_one_of(happening: Happening, kinds: Iterable[str]) -> bool:
+def is_one_of(happening: Happening | RunEvent, kinds: Iterable[str]) -> bool:
     """Whether it is of one of these kinds."""
     for kind in kinds:
         subject, _, word = kind.rpartition(".")

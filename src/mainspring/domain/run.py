@@ -138,6 +138,13 @@ class RunEvent(msgspec.Struct, frozen=True):
     actor: str
     detail: dict[str, Any] | None
 
+    @property
+    def subject(self) -> str:
+        """What it happened to: ``job``, ``run`` or ``node``."""
+        if self.job:
+            return "job"
+        return "run" if self.node is None else "node"
+
 
 LIVE = "live"
 """In a filter the state of all runs that have not ended."""

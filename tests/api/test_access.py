@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+import signal
+import socket
 import ssl
 import subprocess
+import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
 from mainspring.client import remote
 from mainspring.client.direct import connect
-from mainspring.clock import SECOND
+from mainspring.clock import MILLISECOND, SECOND, Duration
 from mainspring.domain.access import Asker, Role
 from mainspring.errors import (
     AddressRefused,
@@ -27,9 +31,10 @@ from mainspring.errors import (
 )
 from mainspring.server.admission import MOST_FAILURES, REMEMBERED, Admission, Shown, shown
 from mainspring.server.exchange import Access, Answer, Entry
-from mainspring.server.listen import Terms, check
+from mainspring.server.listen import Terms, check, listen
 from mainspring.server.operation import gives
 from mainspring.server.security import check_role
+from mainspring.server.serving import Serving as Served
 from tests.api.hand_clock import HandClock
 from tests.api.serving import API, Serving, eventually
 from tests.patience import ended
@@ -228,14 +233,56 @@ def test_a_server_that_would_ask_says_so_when_there_is_no_token_yet(tmp_path: Pa
     assert "mainspring token create" in serving.said
 
 
-def test_it_speaks_tls_with_the_certificate_that_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """One of our own, and its key."""
+    cert, key = folder / "cert.pem", folder / "key.pem"
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(cert), *names],
         check=True,
         capture_output=True,
     )
+    return cert, key
+
+
+class Hello:
+    """All that a server has to say."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+        await send({"type": "http.response.body", "body": b"hello"})
+
+    def end_streams(self) -> None: ...
+
+
+def test_tls_that_does_not_come_about_is_given_up(tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+
+    class Hasty(Served):
+        greeting = Duration(300 * MILLISECOND)
+
+    up = threading.Event()
+    with listen("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        server = Hasty(Hello(), Terms("127.0.0.1", port, tls_cert=str(cert), tls_key=str(key)), up.set)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            assert up.wait(60)
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as half:
+                half.sendall(b"\x16\x03\x01\x02\x00\x01")  # the beginning of a hello
+                with suppress(ConnectionResetError):
+                    assert half.recv(1) == b""
+            trusting = ssl.create_default_context(cafile=str(cert))
+            with httpx2.Client(verify=trusting, trust_env=False) as http:
+                assert http.get(f"https://127.0.0.1:{port}/").text == "hello"
+        finally:
+            server.handle_exit(signal.SIGTERM, None)
+            thread.join()
+
+
+def test_it_speaks_tls_with_the_certificate_that_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cert, key = certificate(tmp_path)
     with pytest.raises(InvalidSetting, match=r"cert\.pem"):
         check(Terms("127.0.0.1", 0, tls_cert=str(cert), tls_key=str(cert)))
     serving = Serving(tmp_path, options=("--tls-cert", str(cert), "--tls-key", str(key))).wait_until_up()

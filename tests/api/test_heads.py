@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
@@ -69,10 +71,10 @@ class Hasty(Patient):
 class Small:
     """Uvicorn with such connections. ``/long`` is answered once the test says so, all else at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, protocol: type[Patient] = Hasty) -> None:
         self.go = threading.Event()
         config = uvicorn.Config(
-            self._app, port=0, http=Hasty, lifespan="off", interface="asgi3", log_config=None, timeout_keep_alive=60
+            self._app, port=0, http=protocol, lifespan="off", interface="asgi3", log_config=None, timeout_keep_alive=60
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run)
@@ -175,3 +177,54 @@ def test_trailers_without_an_end_are_not_kept(small: Small) -> None:
             for _ in range(4):
                 endless.sendall(LONG)
         assert rest(endless) == b"", "there is nothing to say amid an answer"
+
+
+class Narrow(Patient):
+    """Few of these are open at once."""
+
+    most = 3
+
+
+@pytest.fixture
+def narrow() -> Iterator[Small]:
+    one = Small(Narrow)
+    yield one
+    one.close()
+
+
+def test_where_there_are_too_many_whoever_has_been_silent_for_longest_makes_room(narrow: Small) -> None:
+    with ExitStack() as stack:
+        long, silent, kept = (stack.enter_context(narrow.connection()) for _ in range(3))
+        long.sendall(b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n")
+        until(long, b"\r\n\r\na")
+        silent.sendall(b"GET / HT")
+        for one in (kept, stack.enter_context(narrow.connection())):
+            one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            until(one, b"ok")
+        assert rest(silent) == b"", "it is hung up on, and nobody else is"
+        narrow.go.set()
+        until(long, b"b")
+        kept.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        until(kept, b"ok")
+
+
+def test_where_all_are_being_answered_one_more_is_told_to_come_back(narrow: Small) -> None:
+    with ExitStack() as stack:
+        for _ in range(3):
+            one = stack.enter_context(narrow.connection())
+            one.sendall(b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n")
+            until(one, b"\r\n\r\na")
+        more = stack.enter_context(narrow.connection())
+        answer = rest(more)
+        assert refusal(answer) == (b"HTTP/1.1 429 Too Many Requests", "too_busy")
+        assert b"retry-after: 1" in answer.lower()
+        narrow.go.set()
+
+
+def test_a_server_has_no_more_connections_than_leave_the_store_its_files() -> None:
+    program = (
+        "from resource import *; from mainspring.server.serving import room_for_connections as room; "
+        "setrlimit(RLIMIT_NOFILE, (256, 300)); print(room(), getrlimit(RLIMIT_NOFILE))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "150 (300, 300)\n"

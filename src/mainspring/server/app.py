@@ -5,14 +5,12 @@ It opens the store, hands it on, and ends when it is told: requests at hand are 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 
@@ -48,7 +46,6 @@ from mainspring.errors import AddressRefused, InvalidSetting
 from mainspring.process import has_terminal
 from mainspring.server import request_id
 from mainspring.server.admission import Admission
-from mainspring.server.connection import Patient
 from mainspring.server.courier import Courier
 from mainspring.server.exchange import Entry
 from mainspring.server.exposition import Family
@@ -73,6 +70,7 @@ from mainspring.server.routes.schedules import ScheduleRoutes
 from mainspring.server.routes.topics import TopicRoutes
 from mainspring.server.routes.users import UserRoutes
 from mainspring.server.routes.webhooks import WebhookRoutes
+from mainspring.server.serving import Serving
 from mainspring.server.web import Web
 from mainspring.store import Store, database_path
 from mainspring.store.mark import mark
@@ -80,15 +78,9 @@ from mainspring.store.mark import mark
 _LOOK_UNASKED = Duration(5 * MINUTE)
 """A loop that is never rung looks for itself so often: a safety net, the look-out is its eye."""
 
-_PATIENCE_AT_END = 2
-"""Seconds that requests at hand may still take."""
-
 _GIVE_WAY = 0.0005
 """Seconds after which a thread that computes gives way to one that waits. A request changes threads several times, and
 each time it would wait up to Python's own 5 ms while a long list is written beside it."""
-
-_LOOK_AROUND = 1
-"""Seconds between two looks of uvicorn at its date header; a signal wakes it at once."""
 
 
 def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
@@ -119,7 +111,7 @@ def run(live: Live, *, say: Callable[[str], None] | None = None) -> int:
         web = Web(entries, port, store.chance, admission=admission, encrypted=encrypted, pace=pace)
         stack.callback(web.close)
         said = f"listening at {url(listener, encrypted=terms.encrypted)}"
-        server = _Server(web, terms, lambda: (say or _say)(said))
+        server = Serving(web, terms, lambda: (say or _say)(said))
         if ending.follow(server):
             server.run(sockets=[listener])
     return 0
@@ -289,51 +281,6 @@ def _driven(name: str, turn: Turn, clock: Clock, bell: threading.Event, stack: E
 def _say(text: str) -> None:
     sys.stderr.write(f"mainspring server: {text}\n")
     sys.stderr.flush()
-
-
-class _Server(uvicorn.Server):
-    """Uvicorn, which says when it takes requests, and looks around once a second instead of ten times."""
-
-    def __init__(self, web: Web, terms: Terms, listening: Callable[[], None]) -> None:
-        super().__init__(
-            uvicorn.Config(
-                web,
-                http=Patient,
-                loop="uvloop",
-                ws="none",
-                lifespan="off",
-                interface="asgi3",
-                log_config=None,
-                log_level="error",
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                timeout_graceful_shutdown=_PATIENCE_AT_END,
-                ssl_certfile=terms.tls_cert if terms.encrypted else None,
-                ssl_keyfile=terms.tls_key if terms.encrypted else None,
-            )
-        )
-        self._web = web
-        self._listening = listening
-        self._told = asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)
-        self._listening()
-
-    async def main_loop(self) -> None:
-        while not await self.on_tick(0):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_AROUND):
-                    await self._told.wait()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        super().handle_exit(sig, frame)
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._told.set)
-            self._loop.call_soon_threadsafe(self._web.end_streams)
 
 
 class _Ending:

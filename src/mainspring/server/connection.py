@@ -13,7 +13,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from mainspring.clock import SECOND, Duration, seconds
-from mainspring.errors import HeadTooLarge, MainspringError, MalformedRequest, RequestTimeout
+from mainspring.errors import HeadTooLarge, MainspringError, MalformedRequest, RequestTimeout, TooBusy
 from mainspring.server.problems import problem
 
 PATIENCE = Duration(30 * SECOND)
@@ -25,6 +25,9 @@ HEAD_LIMIT = 65_536
 HEAD_TIME = Duration(10 * SECOND)
 """So long a new connection, or a head that has begun, may take until the head is whole."""
 
+MOST = 1_000
+"""Connections that are open at once. At this many, the one that has said nothing for longest makes room for another."""
+
 _LINGER = Duration(SECOND // 2)
 """So long what still comes is dropped after a refusal: to hang up at once would reset the connection unread."""
 
@@ -34,15 +37,23 @@ class Patient(HttpToolsProtocol):
 
     patience = PATIENCE
     head_time = HEAD_TIME
+    most = MOST
     _cut: asyncio.TimerHandle | None = None
     _late: asyncio.TimerHandle | None = None
     _held = 0  # bytes that the parser was given since it last told of something whole
     _in_head = True
     _refused = False
+    _since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody is there, and should soon say what they want."""
+        crowded = len(self.connections) >= self.most and not self._make_room()
         super().connection_made(transport)
+        if crowded:
+            said = f"{len(self.connections) - 1} connections are open, and every one is being answered."
+            self._refuse(TooBusy(said, remedy="Try again in a second."))
+            return
+        self._since = self.loop.time()
         self._late = self.loop.call_later(seconds(self.head_time), self._too_late)
 
     def data_received(self, data: bytes) -> None:
@@ -75,6 +86,7 @@ class Patient(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """It is answered; a head that came meanwhile was not read, and has its time from now on."""
         super().on_response_complete()
+        self._since = self.loop.time()
         if self._late is not None:
             self._let_be()
             self._time_head()
@@ -99,6 +111,22 @@ class Patient(HttpToolsProtocol):
         self._still_there()
         self._let_be()
         super().connection_lost(exc)
+
+    @property
+    def silent_since(self) -> float | None:
+        """From when on it has said nothing, or no more than half a head; None while it is answered."""
+        return None if self._answering or self._refused else self._since
+
+    def _make_room(self) -> bool:
+        """Hang up on whoever has been silent for longest; False where all are being answered."""
+        others = [one for one in self.connections if isinstance(one, Patient)]
+        silent = [(since, place) for place, one in enumerate(others) if (since := one.silent_since) is not None]
+        if not silent:
+            return False
+        longest = others[min(silent)[1]]
+        self.connections.discard(longest)
+        longest.transport.abort()
+        return True
 
     def _still_there(self) -> None:
         if self._cut is not None:

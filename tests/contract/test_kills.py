@@ -16,6 +16,7 @@ from mainspring.control import read, workflows
 from mainspring.control import runs as control_runs
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobFilter
+from mainspring.domain.joins import Rule, RunState
 from mainspring.domain.run import RunFilter
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.workflow import Node, Workflow
@@ -31,6 +32,7 @@ from tests.contract.stories import LEASE, Story
 
 NOW = START + DAY
 KILLED = -9
+ENDS = {"succeeded", "failed", "cancelled", "skipped", "dead"}
 Tell = Callable[[Story], object]
 
 
@@ -70,10 +72,12 @@ class Ground(ABC):
         assert unsound(store) == []
         return store
 
-    def victims(self, tell: Tell, action: str, points: list[FaultPoint], hits: range) -> list[Case]:
-        """Kill at each point, at the first hit, the second, and so on; each on a copy."""
+    def victims(
+        self, tell: Tell, action: str, points: list[FaultPoint], hits: range, *, each: bool = False
+    ) -> list[Case]:
+        """Kill at each point, at the first hit, the second, and so on; each on a copy. ``each``: leave out none."""
         self.begin(tell)
-        plans = [(point, nth) for point in points for nth in self.hits(hits)]
+        plans = [(point, nth) for point in points for nth in (hits if each else self.hits(hits))]
         cases: list[list[Any]] = []
         for point, nth in plans:
             name = f"{point.value}.{nth}"
@@ -261,6 +265,55 @@ def test_a_worker_that_is_killed_leaves_each_job_claimed_ended_or_waiting_and_al
         assert set(states(store).values()) == {State.SUCCEEDED}, case
         for job in states(store):
             check_attempts(store, JobId(job))
+        store.close()
+
+
+def joined(story: Story) -> None:
+    """A run with parts, items, a join that needs no worker, one that does, a nested run, and a callback."""
+    workflows.put(story.store, Workflow("inner", (Node("in", "send"),)), actor="ann")
+    nodes = (
+        Node("A", "send"),
+        Node("each", "send", map=[1, 2]),
+        Node("join", needs=("A", "each")),
+        Node("D", "send", needs=("join",)),
+        Node("sub", workflow="inner", needs=("join",)),
+        Node("callback", "send", needs=("D", "sub"), run_if=Rule.ALL_DONE),
+    )
+    Runs(story).start(*nodes)
+
+
+COMMITS = 8
+"""More than there are from the start of this run to its end."""
+
+
+def test_a_run_whose_worker_is_killed_at_any_of_its_commits_ends_as_it_would_have(ground: Ground) -> None:
+    """B189: also at the commit of the last member, of the join, and of the callback."""
+    points = [FaultPoint.DISPATCH_BEFORE_COMMIT, FaultPoint.DISPATCH_AFTER_COMMIT]
+    cases = ground.victims(joined, "dispatches", points, range(1, COMMITS), each=True)
+    done: dict[str, list[int]] = {}
+    for case in cases:
+        store = Store.open(case.url)
+        run = max(control_runs.listed(store, RunFilter()).items, key=lambda one: one.nodes)
+        done.setdefault(case.point, []).append(sum(run.progress) - run.progress.waiting - run.progress.active)
+        assert run.done or case.code == KILLED, case
+        store.close()
+    assert all(found == sorted(found) and found[-1] == 6 for found in done.values()), done
+    assert {0, 5, 6} <= {one for found in done.values() for one in found}, "from the first commit to the last"
+    ground.again(cases, "dispatches")
+    for case in cases:
+        store = Store.open(case.url)
+        found = control_runs.listed(store, RunFilter()).items
+        assert {one.state for one in found} == {RunState.SUCCEEDED}, case
+        assert sorted(one.workflow for one in found) == ["flow", "inner"]
+        assert len(states(store)) == 6
+        for job in states(store):
+            check_attempts(store, JobId(job))
+        ends = [event for event in control_runs.events(store, found[-1].id) if event.target in ENDS]
+        assert [event.node for event in ends if not event.job][-1] is None
+        assert sorted(str(event.node) for event in ends) == sorted(
+            ["A", "D", "None", "callback", "each", "each", "each", "join", "sub"]
+        )
+        assert Level.FAULT not in {one.level for one in check(store)}, case
         store.close()
 
 

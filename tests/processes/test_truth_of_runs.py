@@ -11,11 +11,13 @@ import httpx2
 from mainspring.domain.run import RunRequest
 from mainspring.domain.workflow import Node, Workflow
 from tests.processes.world.driver import World
+from tests.processes.world.engines import both_engines
 
 STEPS, ITEMS, LIMIT = 5, 20, 2
 RANKS = {"waiting": 0, "active": 1, "succeeded": 2}
 
 
+@both_engines
 def test_a_chain_over_20_items_shows_its_steps_one_by_one_and_counts_that_add_up(world: World) -> None:
     up = world.up("--slots", str(LIMIT))
     address = world.eventually(lambda: re.search(r"listening at (http\S+:\d+)", up.said))[1]

@@ -235,20 +235,24 @@ class Dispatch:
     def _commit(self, monotonic: Duration, need: Need) -> None:
         """Write what there is; a batch of ends goes ahead by itself, and so does a claim, where that is to our gain."""
         may = need.only_claim and not self._details and not self._doubts.open
-        soon = may and not self._reports and not self._lending.due
-        if soon and (claims := self._soon.claim(self._limits)) is not None:
-            self._hungry = claims.more
-            self._start_all(claims, monotonic)
-            return
         ahead = send(self._store, self._reports, self._actor) if may else None
-        if ahead is None:
-            self._write(monotonic, need)
-            return
-        self._reports = Endings(self._clock)
+        if ahead is not None:
+            self._reports = Endings(self._clock)
         try:
-            self._write(monotonic, need)
+            if not (may and not self._reports and self._claim_soon(monotonic)):
+                self._write(monotonic, need)
         finally:
-            self._hear(ahead)
+            if ahead is not None:
+                self._hear(ahead)
+
+    def _claim_soon(self, monotonic: Duration) -> bool:
+        """Start what comes first, taken without a look. False where nothing was."""
+        claims = None if self._lending.due else self._soon.claim(self._limits)
+        if claims is None:
+            return False
+        self._hungry = claims.more
+        self._start_all(claims, monotonic)
+        return True
 
     def _hear(self, ahead: Ahead) -> None:
         """Ends that went ahead are stored; those that were not what they seemed are kept for the next turn."""

@@ -14,6 +14,7 @@ from mainspring.control import submit
 from mainspring.domain.frame import Start
 from mainspring.domain.job import JobRequest
 from mainspring.domain.states import Cause, Outcome, State
+from mainspring.engine.ahead import FEWEST
 from mainspring.engine.held import Outbox
 from mainspring.errors import OutcomeUnknown
 from mainspring.faults import FaultPoint
@@ -21,7 +22,7 @@ from mainspring.store import Transaction
 from tests import postgres
 from tests.contract.engines import Dump, PostgresBench
 from tests.contract.stories import Story
-from tests.contract.test_ahead import new_dispatch, started
+from tests.contract.test_ahead import MANY, end_all, new_dispatch, started
 from tests.contract.test_at_once import StepByStep, plainly
 from tests.contract.test_postgres_waits import parts
 
@@ -71,6 +72,21 @@ def test_a_worker_at_rest_waits_once_for_a_job_and_its_commit(story: Story, tmp_
     assert parts(story, tmp_path, hand.rung) == ["Sync"]
     assert [(one.job, one.attempt) for one in hand.said] == [(job, 1)]
     assert story.state(job) is State.RUNNING
+
+
+def test_beside_ends_that_go_ahead_a_worker_waits_once_for_the_next_jobs_and_their_commit(
+    story: Story, tmp_path: Path
+) -> None:
+    hand = Hand(story)
+    story.submit_many([JobRequest("send")] * (3 * MANY))
+    hand.rung()
+    first = hand.said
+    end_all(hand.dispatch, first)
+    hand.rung()
+    end_all(hand.dispatch, hand.said)
+    assert parts(story, tmp_path, hand.rung) == ["Sync"]
+    assert len(hand.said) > FEWEST
+    assert {story.state(one.job) for one in first} == {State.SUCCEEDED}
 
 
 def test_what_a_start_needs_beyond_is_asked_behind_the_claim(story: Story) -> None:

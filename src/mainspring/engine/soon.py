@@ -1,4 +1,4 @@
-"""Soon: a claim that goes to the store together with its commit, so that a job on an idle worker waits once less.
+"""Soon: a claim that goes to the store together with its commit, so that its jobs wait once less.
 
 Where the store is a server, each wait is two switches between processes that have rested. What is taken needs no
 decision then: the first of a lane that is this worker's alone. What its start needs beyond that is asked behind it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import apsw
 import pytest
 
+from mainspring.clock import MINUTE
 from mainspring.domain.ids import JobId
 from mainspring.domain.job import JobRequest
 from mainspring.domain.logline import LogChunk
@@ -296,6 +298,20 @@ def test_a_closed_store_lets_go_of_every_file(tmp_path: Path) -> None:
         store.close()
     assert open_files() == before
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["m.db", "m.logs.db"], "no WAL is left"
+
+
+def test_a_store_whose_files_are_gone_is_closed_without_making_any_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench = SqliteBench(tmp_path)
+    store = bench.open()
+    store.logs.append([])
+    for path in tmp_path.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    bench.clock.forward(MINUTE)
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+    assert caplog.records == []
 
 
 def test_a_wal_that_grew_while_somebody_read_is_cut_back(tmp_path: Path) -> None:

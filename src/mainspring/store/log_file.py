@@ -25,7 +25,8 @@ def log_place(path: str) -> str:
 
 def log_book(path: str, *, clock: Clock, chance: Chance, binary: str) -> LogBook:
     """Open the log file that belongs to a database file."""
-    return LogBook(_LogFile(log_place(path), clock=clock, chance=chance, binary=binary).present)
+    file = _LogFile(log_place(path), clock=clock, chance=chance, binary=binary)
+    return LogBook(file.present, file.close)
 
 
 class _LogFile:
@@ -75,6 +76,10 @@ class _LogFile:
             return self._engine
         finally:
             self._lock.release()
+
+    def close(self) -> None:
+        """Close what is open, without a look: a file that is gone by then is not wanted anew."""
+        self._engine.close()
 
 
 def _identity(path: str) -> tuple[int, int] | None:

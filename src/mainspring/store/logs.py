@@ -15,10 +15,11 @@ from mainspring.store.transaction import Engine, Transaction
 
 
 class LogBook:
-    """Writes and reads the output of jobs. ``present``: the engine that has it now."""
+    """Writes and reads the output of jobs. ``present``: the engine that has it now; ``close`` closes the last one."""
 
-    def __init__(self, present: Callable[[], Engine]) -> None:
+    def __init__(self, present: Callable[[], Engine], close: Callable[[], None] | None = None) -> None:
         self._present = present
+        self._close = close
 
     @property
     def engine(self) -> Engine:
@@ -69,7 +70,7 @@ class LogBook:
 
     def close(self) -> None:
         """Close it."""
-        self._present().close()
+        self._present().close() if self._close is None else self._close()
 
 
 def line_count(body: str) -> int:

@@ -166,6 +166,23 @@ def test_while_the_collector_is_away_nothing_is_lost_and_nobody_is_in_a_hurry(
     assert len(telling.all().named("job shop.send")) == 3
 
 
+def test_that_the_collector_is_back_is_said_when_it_took_something(
+    story: Story, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    telling = Telling(story)
+    telling.to.away = True
+    story.clock.forward(MINUTE)
+    for _ in range(2 * MOST_TRIES):  # the numbers were refused, and nothing else is there to tell
+        assert telling.turn.turn() == PATIENCE
+    assert [record.getMessage() for record in caplog.records] == ["the collector can't be told: no answer"]
+    story.end(story.running())
+    assert telling.turn.turn() == PATIENCE, "a batch has its own tries"
+    telling.to.away = False
+    assert len(telling.all().named("job shop.send")) == 1
+    assert [record.getMessage() for record in caplog.records][1:] == ["the collector is told again"]
+
+
 def test_a_batch_that_is_never_taken_is_dropped_and_does_not_hold_up_the_next(story: Story) -> None:
     telling = Telling(story)
     telling.to.away = True

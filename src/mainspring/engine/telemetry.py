@@ -51,6 +51,7 @@ class Telemetry:
         self._poll = poll
         self._untold: Sequence[Span] = ()
         self._tries = 0
+        self._away = False
         self._origins = Origins()
         self._at = -1
         self._minute = -1
@@ -58,29 +59,34 @@ class Telemetry:
 
     def has_work(self, sight: Sight, until: Instant) -> bool:
         """Whether something has happened, or another minute has begun; not while the collector takes nothing."""
-        return not self._tries and (sight.event > self._at or until // MINUTE > self._minute)
+        return not self._away and (sight.event > self._at or until // MINUTE > self._minute)
 
     def turn(self) -> Duration:
         """Tell what is untold, or what comes behind it; how long to wait until the next turn."""
         more = False if self._untold else self._read()
+        told = bool(self._untold)
         try:
-            if self._untold:
+            if told:
                 self._collector.tell(self._untold)
-            self._measure()
+                self._untold = ()
+            told = self._measure() or told
         except OSError as error:
             return self._failed(error)
-        if self._tries:
+        if self._away and not told:
+            return MILLISECOND if more else PATIENCE  # nothing was there to tell, so nothing shows that it is back
+        if self._away:
             self._log.info("the collector is told again")
-        self._untold, self._tries = (), 0
+        self._tries, self._away = 0, False
         return MILLISECOND if more else self._poll
 
     def _failed(self, error: OSError) -> Duration:
-        self._tries += 1
-        if self._tries == 1:
+        if not self._away:
+            self._away = True
             self._log.warning("the collector can't be told: %s", error)
-        elif self._tries >= MOST_TRIES:
+        self._tries += bool(self._untold)
+        if self._tries >= MOST_TRIES:
             self._log.warning("%d spans are dropped, as the collector does not take them", len(self._untold))
-            self._untold, self._tries = (), 0
+            self._untold, self._tries, self._away = (), 0, False
         return PATIENCE
 
     def _read(self) -> bool:
@@ -113,11 +119,11 @@ class Telemetry:
         self._store.write(work)
         self._at = newest
 
-    def _measure(self) -> None:
-        """Once a minute; those of the platform by whichever server comes first."""
+    def _measure(self) -> bool:
+        """Once a minute; those of the platform by whichever server comes first. Whether it was time."""
         minute = self._store.clock.now() // MINUTE
         if minute == self._minute:
-            return
+            return False
         last = self._store.read(lambda tx: series.cursor(tx, NUMBERS))
         if last is None:
             self._store.write(lambda tx: series.begin(tx, NUMBERS))
@@ -125,3 +131,4 @@ class Telemetry:
         first = last < minute and self._store.write(lambda tx: series.go_on(tx, NUMBERS, last, minute))
         self._minute = minute
         self._collector.measure(whole=first)
+        return True

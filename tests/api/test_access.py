@@ -291,8 +291,16 @@ def test_it_speaks_tls_with_the_certificate_that_it_is_given(tmp_path: Path, mon
     with httpx2.Client(base_url=serving.url, verify=trusting, trust_env=False) as http:
         assert http.get("/healthz").headers["strict-transport-security"] == "max-age=31536000"
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    with closing(remote.connect(serving.url)) as client, pytest.raises(ServerUnreachable, match="CERTIFICATE"):
+    with (
+        closing(remote.connect(serving.url)) as client,
+        pytest.raises(ServerUnreachable, match="CERTIFICATE") as raised,
+    ):
         client.queues()
+    assert "SSL_CERT_FILE=cert.pem" in raised.value.remedy
+    plain = serving.url.replace("https", "http")
+    with closing(remote.connect(plain)) as client, pytest.raises(ServerUnreachable) as raised:
+        client.queues()
+    assert raised.value.remedy == f"If it speaks TLS: --api {serving.url}"
     monkeypatch.setenv("SSL_CERT_FILE", str(cert))
     with closing(remote.connect(serving.url)) as client:
         assert client.queues() == []

@@ -394,6 +394,17 @@ def test_a_server_that_is_gone_or_has_an_impossible_address_is_told(capsys: pyte
             assert "--api http://127.0.0.1:8750" in said
 
 
+def test_an_address_with_the_wrong_scheme_is_told_with_the_right_one(
+    server: Serving, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = server.url.partition("://")[2]
+    assert main(["jobs", "--api", f"https://{address}"]) == 5
+    assert "it speaks no TLS there" in (said := capsys.readouterr().err)
+    assert said.endswith(f"\n  --api {server.url}\n")
+    assert main(["jobs", "--api", address]) == 5
+    assert "begins with neither http:// nor https://.\n  Write it as --api http://" in capsys.readouterr().err
+
+
 def test_a_server_that_never_answers_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         client = connect(f"http://127.0.0.1:{listener.getsockname()[1]}", patience=IMPATIENT)

@@ -144,10 +144,23 @@ class Server:
     def lost(self, error: httpx2.TransportError, request: Request, tried: int) -> MainspringError | None:
         """What it means that no answer came; None: it may be sent again."""
         if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol):
-            return self._gone(str(error))  # nothing was sent
+            return self._unanswered(error)  # nothing was sent
         if tried < request.tries:
             return None
-        return self._gone(str(error)) if request.method == "GET" else OutcomeUnknown(f"The server at {self.url}")
+        return self._unanswered(error) if request.method == "GET" else OutcomeUnknown(f"The server at {self.url}")
+
+    def _unanswered(self, error: httpx2.TransportError) -> ServerUnreachable:
+        """With what is most likely right: of TLS most is a matter of the address or of whom we trust."""
+        why, rest = str(error).strip().rstrip("."), self.url.partition("://")[2]
+        if isinstance(error, httpx2.UnsupportedProtocol):
+            return self._gone("its address begins with neither http:// nor https://", f"Write it as {_ADDRESS}")
+        if "CERTIFICATE_VERIFY_FAILED" in why:
+            return self._gone(why, "If the certificate is one of yours, say so: SSL_CERT_FILE=cert.pem in front.")
+        if self.url.startswith("https://") and any(word in why for word in _NO_TLS):
+            return self._gone(f"it speaks no TLS there ({why})", f"--api http://{shown(rest)}")
+        if self.url.startswith("http://") and isinstance(error, httpx2.RemoteProtocolError):
+            return self._gone(why, f"If it speaks TLS: --api https://{shown(rest)}")
+        return self._gone(why)
 
     def _refusal(self, problem: dict[str, Any], path: str) -> MainspringError:
         """The error that the server had."""
@@ -167,9 +180,9 @@ class Server:
             error.code, error.http_status = problem["code"], int(problem.get("status", 500))
         return error
 
-    def _gone(self, why: str) -> ServerUnreachable:
+    def _gone(self, why: str, remedy: str = "") -> ServerUnreachable:
         return ServerUnreachable(
-            f"The server at {shown(self.url)} can't be used: {why.strip() or 'no answer'}.", remedy=_RIGHT
+            f"The server at {shown(self.url)} can't be used: {why or 'no answer'}.", remedy=remedy or _RIGHT
         )
 
 
@@ -244,7 +257,11 @@ def _next(steps: Steps[Any], said: Any) -> Request:
     return steps.throw(said) if isinstance(said, MainspringError) else steps.send(said)
 
 
-_RIGHT = "Start one (mainspring server), or name the address of one: --api http://127.0.0.1:8750"
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "HTTP_REQUEST")
+"""What versions of OpenSSL call an answer in plain text."""
+
+_ADDRESS = "--api http://127.0.0.1:8750"
+_RIGHT = f"Start one (mainspring server), or name the address of one: {_ADDRESS}"
 
 
 def _all_below(kind: type[MainspringError]) -> Iterator[type[MainspringError]]:

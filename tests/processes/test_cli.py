@@ -94,6 +94,21 @@ def test_wrong_use_is_told_in_words_of_ours(cli: CommandLine, words: tuple[str, 
 
 
 @pytest.mark.parametrize(
+    ("words", "right"),
+    [
+        (("webhook", "list"), "List them with: mainspring webhooks"),
+        (("schedule", "ls"), "List them with: mainspring schedules"),
+        (("import", "crontabs"), "Did you mean crontab?"),
+        (("db", "zzz"), "See: mainspring db --help"),
+        (("schedule", "preview", "--every", "30s"), "See: mainspring schedule preview --help"),
+        (("schedule", "--every", "30s"), "See: mainspring schedule --help"),
+    ],
+)
+def test_a_wrong_verb_is_told_with_the_right_one(cli: CommandLine, words: tuple[str, ...], right: str):
+    assert cli(*words).err.splitlines()[-1] == f"  {right}"
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (("jbos",), r"There is no command 'jbos'\.\n  Did you mean jobs"),

@@ -293,6 +293,18 @@ def _help(words: list[str]) -> int:
     return 0
 
 
+def _right_use(command: Command, words: Sequence[str]) -> str:
+    """Where it stands how a command is used; for a verb that is not there, the one that was meant."""
+    if command.has_verb(words):
+        return f"See: mainspring {command.name} {words[0]} --help"
+    if command.verbs and not command.place and words and not words[0].startswith("-"):
+        if words[0] in {"list", "ls"} and f"{command.name}s" in COMMANDS:
+            return f"List them with: mainspring {command.name}s"
+        if close := near(words[0], [verb.name for verb in command.verbs]):
+            return close
+    return f"See: mainspring {command.name} --help"
+
+
 def _call(command: Command, words: Sequence[str]) -> int:
     """Parse the words for the command and call it."""
     from cyclopts import CycloptsError
@@ -304,7 +316,7 @@ def _call(command: Command, words: Sequence[str]) -> int:
     except CycloptsError as error:
         from mainspring.cli.misuse import told
 
-        raise WrongUse(told(error), remedy=f"See: mainspring {command.name} --help") from error
+        raise WrongUse(told(error), remedy=_right_use(command, words)) from error
     if {"--help", "-h"} & set(words) or not (command.place or words):  # then the parser's own function prints
         with streams.writing():
             function(*bound.args, **bound.kwargs)

@@ -148,11 +148,11 @@ def test_a_submit_says_what_its_job_waits_for(cli: CommandLine):
     assert why(cli, "send") == ""
     assert why(cli, "crunch") == (
         "no live worker has the label disk=fast and gpu=yes (alpha knows fleet.crunch). "
-        "Start one: mainspring up --app app.py --label disk=fast --label gpu=yes"
+        "Start one: mainspring worker --app app.py --label disk=fast --label gpu=yes"
     )
     assert why(cli, "heavy") == (
         "it takes 8 slots, and no live worker has more than 4 (alpha knows fleet.heavy). "
-        "Start one: mainspring up --app app.py --slots 8"
+        "Start one: mainspring worker --app app.py --slots 8"
     )
     hire("beta", labels={"disk": "fast", "gpu": "yes"}, slots=8)
     assert (why(cli, "crunch"), why(cli, "heavy")) == ("", "")

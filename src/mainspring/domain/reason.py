@@ -23,6 +23,8 @@ MOST_COUNTED = 1_000
 """Of jobs ahead and of children, so many are counted; more are spoken of as more."""
 
 _START = "mainspring up --app app.py"
+_BESIDE = "mainspring worker --app app.py"
+"""Where others run already: a second ``up`` on the same database is refused."""
 _LATE = Duration(2 * SECOND)
 """Due jobs are brought forward within a second; what is later than this has nobody who does it."""
 
@@ -173,17 +175,17 @@ def _nobody(facts: Facts) -> list[Reason]:
     serving = [one for one in knowing if serves(one.queues, queue)]
     if not serving:
         text = f"no live worker takes jobs of queue {queue} ({knows})"
-        return [Reason("queue_unserved", text, f"Start one: {_START} --queue {queue}")]
+        return [Reason("queue_unserved", text, f"Start one: {_BESIDE} --queue {queue}")]
     labelled = [one for one in serving if may_take(facts.requires, 0, labels=one.labels, slots=one.slots)]
     if not labelled:
         labels = [f"{name}={value}" for name, value in facts.requires.items()]
         given = " ".join(f"--label {label}" for label in labels)
         text = f"no live worker has the label {' and '.join(labels)} ({knows})"
-        return [Reason("label_missing", text, f"Start one: {_START} {given}")]
+        return [Reason("label_missing", text, f"Start one: {_BESIDE} {given}")]
     most = max(one.slots for one in labelled)
     if facts.slots > most:
         text = f"it takes {facts.slots} slots, and no live worker has more than {most} ({knows})"
-        return [Reason("too_large", text, f"Start one: {_START} --slots {facts.slots}")]
+        return [Reason("too_large", text, f"Start one: {_BESIDE} --slots {facts.slots}")]
     return []
 
 
@@ -197,7 +199,7 @@ def _unknown(facts: Facts) -> Reason:
     if active := [one for one in mine if one.state is WorkerState.ACTIVE]:
         have = "has" if len(active) == 1 else "have"
         text = f"no live worker runs {task} ({_names(active)} {have} other code of {facts.app}, without it)"
-        return Reason("task_unknown", text, f"Start one: {_START}")
+        return Reason("task_unknown", text, f"Start one: {_BESIDE}")
     leaving = [one for one in mine if one.state is WorkerState.DRAINING and task in one.tasks]
     but = f" ({_names(leaving)} {'is' if len(leaving) == 1 else 'are'} draining)" if leaving else ""
     return Reason("no_worker", f"no live worker runs {task}{but}", f"Start one: {_START}")

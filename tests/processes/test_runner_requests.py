@@ -100,6 +100,8 @@ def test_an_app_that_submits_while_it_is_imported_is_unusable(tmp_path: Path):
         said = driver.hello()
         assert "early.py" in str(said)
         assert "outside any job" in str(said)
+        assert 'if __name__ == "__main__"' in str(said)
+        assert "python -c" not in str(said), "which would go well"
 
 
 def test_a_thread_that_waits_for_an_answer_can_be_cancelled():

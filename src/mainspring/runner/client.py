@@ -279,8 +279,9 @@ def _read(answer: Answer, kind: Any) -> Any:
 def refuse_outside(verb: str, _body: bytes) -> Answer:
     """An Ask for code that is not a job's. Raises StoreUnreachable."""
     raise StoreUnreachable(
-        f"{verb} was called in a runner, but outside any job.",
-        remedy="Call it from a task; in a thread of your own run it in contextvars.copy_context() of the job.",
+        f"The platform was asked ({verb}) in a runner, but outside any job.",
+        remedy="Ask from a task, or from a program of its own: what a module submits while it is imported belongs "
+        'below if __name__ == "__main__". A thread of yours asks in contextvars.copy_context() of its job.',
     )
 
 

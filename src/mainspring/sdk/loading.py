@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType, TracebackType
 
-from mainspring.errors import AppNotLoadable, near
+from mainspring.errors import AppNotLoadable, MainspringError, near
 from mainspring.sdk.app import Mainspring
 
 _OURS = str(Path(__file__).parents[1])
@@ -145,6 +145,8 @@ def _apps_hint(module: ModuleType) -> str:
 def _refused(target: str, error: BaseException) -> AppNotLoadable:
     if isinstance(error, SystemExit):
         remedy = 'The module called exit while it was imported; put that under if __name__ == "__main__".'
+    elif isinstance(error, MainspringError):
+        remedy = "Correct the line of yours that it ends at."
     else:
         remedy = "Correct it; python -c 'import ...' shows the same."
     lines = "".join(traceback.format_list(_own_frames(error.__traceback__)))

@@ -98,7 +98,7 @@ def _state(word: str | None) -> State | None:
         return None
     states = [state.value for state in State if state is not State.NEW]
     if word not in states:
-        remedy = near(word, states) or f"States: {', '.join(states)}."
+        remedy = f"{near(word, states)} States: {', '.join(states)}.".lstrip()
         raise InvalidInput(f"{word!r} is not a state of a job.", remedy=remedy, field="state")
     return State(word)
 
@@ -113,4 +113,4 @@ def _moment(text: str | None, now: Instant, option: str) -> Instant | None:
         try:
             return instant(text)
         except InvalidInstant:
-            raise InvalidInstant(text, field=option) from None
+            raise InvalidInstant(text, field=option, ago=True) from None

@@ -105,7 +105,11 @@ def loads_strict(data: bytes | str, what: str) -> Any:
         raise InvalidJson(f"{what} is not UTF-8: {error.reason} at byte {error.start}.", field=what) from error
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise InvalidJson(f"{what} is not JSON: {error.msg} at {place}.", field=what) from error
+        raise InvalidJson(
+            f"{what} is not JSON: {error.msg} at {place}.",
+            remedy='Names and texts stand in double quotes: {"name": "text", "number": 7}.',
+            field=what,
+        ) from error
     except RecursionError:
         raise _too_deep([]).raised(what) from None
     fault = _fault(value, DEEPEST, None)
@@ -216,6 +220,25 @@ def _too_big() -> _Fault:
 def _not_finite(value: float) -> _Fault:
     name = "NaN" if math.isnan(value) else "infinite, or a number too large for JSON readers"
     return _Fault(InvalidJson, f"is {name}, which JSON does not have", "Pass null or a text instead.", [])
+
+
+_FORM = re.compile(
+    r'(?:is not a "|Invalid RFC3339 encoded |Invalid ISO8601 |Invalid )(date-?time|date|duration|uuid)\b', re.IGNORECASE
+)
+_TIME = "Write a time as 2026-11-29T03:00:00Z."
+_FORMS = {
+    "date": "Write a day as 2026-11-29.",
+    "datetime": _TIME,
+    "date-time": _TIME,
+    "duration": "Write a length of time as 5s, or PT5S.",
+    "uuid": "Write it as 0b0c6e38-8f0e-4a5c-9d3f-2f6f4c1d7a10.",
+}
+
+
+def form_hint(said: str) -> str:
+    """How a text of a form is written that a checker, of types or of schemas, does not find: a sentence, or nothing."""
+    found = _FORM.search(said)
+    return _FORMS[found[1].lower()] if found else ""
 
 
 def placeholders(argv: Sequence[str], declared: Iterable[str]) -> set[str]:

@@ -85,10 +85,11 @@ class InvalidInstant(InvalidInput):
 
     code = "invalid_instant"
 
-    def __init__(self, value: object, *, field: str = "") -> None:
+    def __init__(self, value: object, *, field: str = "", ago: bool = False) -> None:
+        """``ago``: where it may also be said how long ago."""
         super().__init__(
-            f"{value!r} is not a time with a zone.",
-            remedy="Write ISO 8601 with an offset, for instance 2026-11-29T03:00:00Z.",
+            f"{value!r} is not a time with a zone" + (", nor how long ago." if ago else "."),
+            remedy="Write " + "1h, or " * ago + "ISO 8601 with an offset, for instance 2026-11-29T03:00:00Z.",
             field=field,
         )
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mainspring.domain.parameters import duration_names, iso_durations, loads_strict
+from mainspring.domain.parameters import duration_names, form_hint, iso_durations, loads_strict
 from mainspring.errors import InvalidParameters, InvalidTask, near
 from mainspring.sdk.codec import Schemas, decode_other, encode_other
 from mainspring.sdk.context import Context, current
@@ -152,7 +152,8 @@ class Parameters:
             what = text
         lines = [line.strip() for line in what.splitlines() if "For further information" not in line]
         what = "; ".join(line for line in lines if line)
-        return self._refusal(path, f"parameter {path!r}: {what[:1].lower()}{what[1:]}" if path else what)
+        said = f"parameter {path!r}: {what[:1].lower()}{what[1:]}" if path else what
+        return self._refusal(path, said, form_hint(what))
 
     def _refusal(self, path: str, message: str, hint: str = "") -> InvalidParameters:
         remedy = f"{hint} {self.task} takes: {', '.join(self.names) or 'no parameters'}.".strip()

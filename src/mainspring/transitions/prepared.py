@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from mainspring.clock import Duration, Instant, duration, duration_text, instant
 from mainspring.domain.ids import JobId, LaneId
 from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST, JobRequest
-from mainspring.domain.parameters import checked_json, duration_names, is_iso_duration, iso_durations
+from mainspring.domain.parameters import checked_json, duration_names, form_hint, is_iso_duration, iso_durations
 from mainspring.domain.retry import Retry
 from mainspring.domain.span import TAG
 from mainspring.domain.task import Task, checked_name
@@ -172,7 +172,7 @@ def check_fits(taking: Taking, params: dict[str, Any]) -> None:
     if not path:
         check_names(taking, params)
     message = f"parameter {path!r}: {_said(error)}" if path else _said(error)
-    raise misfit(taking, path, message)
+    raise misfit(taking, path, message, form_hint(message))
 
 
 def check_names(taking: Taking, given: Iterable[str]) -> None:

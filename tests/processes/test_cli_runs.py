@@ -77,7 +77,17 @@ def test_the_end_of_a_run_is_told_with_its_result_or_with_what_failed(cli: Comma
 
 
 def test_what_can_not_be_run_is_refused(cli: CommandLine) -> None:
-    assert cli("run", "nobody").status == 3
+    assert "mainspring up --app app.py" in (said := cli("run", "nobody")).err
+    assert said.status == 3
+    for path in ("none.yaml", "flows/none"):
+        said = cli("run", path)
+        assert (said.status, said.err.splitlines()[0]) == (4, f"error: There is no file {path}.")
+    (cli.folder / "nests.yaml").write_text("name: week\nnodes:\n  - {name: days, workflow: dayly}\n")
+    said = cli("run", "nests.yaml")
+    assert said.err == (
+        "error: nests.yaml line 3, nodes[0].workflow: unknown workflow 'dayly'.\n"
+        "  Workers report theirs; one in a file: PUT /api/v1/workflows/NAME\n"
+    )
     assert cli("run-show", "7").status == 3
     assert cli("run", "daily.yaml").status == 4
     (cli.folder / "bad.yaml").write_text(TEXT.replace("task: step, params: {from", "task: nope, params: {from"))

@@ -166,6 +166,12 @@ def _text(what: str) -> str | None:
     """What is in the file of this name, where there is one."""
     file = Path(what)
     if not file.is_file():
+        if file.suffix in {".yaml", ".yml", ".json"} or "/" in what:
+            raise InvalidInput(
+                f"There is no file {what}.",
+                remedy="A workflow that is known goes by its name: mainspring workflows",
+                field="FILE",
+            )
         return None
     try:
         return file.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ second, so each step looks at a node once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -57,7 +57,7 @@ def compiled(
     *,
     tasks: Container[str] | None = None,
     known: Callable[[], Iterable[str]] = tuple,
-    workflows: Container[str] | None = None,
+    workflows: Collection[str] | None = None,
 ) -> Graph:
     """Check a document and number its nodes. Raises InvalidWorkflow, PayloadTooLarge.
 
@@ -329,7 +329,7 @@ def _above(graph: Graph, upper: int, lower: int, ranks: Sequence[int]) -> bool:
 def check_names(
     document: Workflow,
     tasks: Container[str] | None,
-    workflows: Container[str] | None,
+    workflows: Collection[str] | None,
     known: Callable[[], Iterable[str]],
 ) -> None:
     """Whether the names that its nodes name are there. Raises InvalidWorkflow."""
@@ -350,4 +350,5 @@ def check_names(
                 f"it nests itself: {document.name} -> {document.name}", place=f"nodes[{number}].workflow"
             )
         if workflows is not None and node.workflow not in workflows:
-            raise InvalidWorkflow(f"unknown workflow {node.workflow!r}", place=f"nodes[{number}].workflow")
+            hint = near(node.workflow, workflows) or "Workers report theirs; one in a file: PUT /api/v1/workflows/NAME"
+            raise InvalidWorkflow(f"unknown workflow {node.workflow!r}", place=f"nodes[{number}].workflow", remedy=hint)

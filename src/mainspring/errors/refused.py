@@ -154,7 +154,8 @@ class UnknownWorkflow(NotFound):
 
     def __init__(self, name: str, known: Iterable[str] = ()) -> None:
         known = sorted(known)
-        listed = f"There are: {', '.join(known[:10])}." if known else "None is stored yet; run one from its file."
+        none = "None is known yet. Workers report those of their app: mainspring up --app app.py"
+        listed = f"There are: {', '.join(known[:10])}." if known else none
         super().__init__(f"unknown workflow {name!r}", remedy=near(name, known) or listed, field="name")
 
 

@@ -14,6 +14,7 @@ from tests.house.tree import Finding, files, inside
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
 _FENCE = re.compile(r"^( {0,3})(```+|~~~+)[ \t]*([^\n]*)\n(.*?)^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
+ROOMS = ("start", "guides", "migration", "operations", "reference")
 RECORD_PARTS = ("Context", "Options measured", "Decision", "Consequences")
 
 
@@ -41,6 +42,18 @@ def broken_links(root: Path) -> list[Finding]:
             elif fragment and goal.suffix == ".md" and fragment not in _anchors(goal.read_text(encoding="utf-8")):
                 found.append(Finding(inside(page, root), line, f"{target}: no heading of that name"))
     return found
+
+
+def unlisted_pages(root: Path) -> list[Finding]:
+    """Pages for users that the list of pages does not lead to."""
+    index = root / "docs" / "README.md"
+    listed = {match[1] for match in _LINK.finditer(index.read_text(encoding="utf-8"))}
+    return [
+        Finding(inside(index, root), 1, f"{path} is not listed")
+        for room in ROOMS
+        for page in sorted((root / "docs" / room).glob("*.md"))
+        if (path := f"{room}/{page.name}") not in listed
+    ]
 
 
 def _anchors(text: str) -> set[str]:

@@ -13,7 +13,7 @@ import pytest
 from tests.house import docs
 from tests.house.tree import ROOT, Finding, report
 
-CHECKS = [docs.broken_links, docs.broken_code, docs.odd_records, docs.wide_lines]
+CHECKS = [docs.broken_links, docs.unlisted_pages, docs.broken_code, docs.odd_records, docs.wide_lines]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -88,6 +88,14 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
         (11, "../gone/ leads nowhere"),
         (12, "gone-too.md leads nowhere"),
     ]
+
+
+def test_a_page_that_no_list_leads_to_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "docs/guides/told.md", "# Told\n")
+    write(tmp_path, "docs/guides/untold.md", "# Untold\n")
+    write(tmp_path, "docs/decisions/0001.md", "# These have a list of their own\n")
+    write(tmp_path, "docs/README.md", "| to know | [told](guides/told.md) |\n")
+    assert [finding.text for finding in docs.unlisted_pages(tmp_path)] == ["guides/untold.md is not listed"]
 
 
 def test_code_that_is_no_code_is_found(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def _telemetry(store: Store, settings: Settings, stack: ExitStack) -> Telemetry:
     except ImportError as error:
         raise InvalidSetting(
             f"otlp_endpoint is set, and OpenTelemetry is not installed: {error}.",
-            remedy="pip install 'mainspring[otel]'",
+            remedy="In the clone that mainspring came from: pip install '.[otel]'",
             field="otlp_endpoint",
         ) from error
     client, disk = DirectClient(store), _disk(settings.database_url)

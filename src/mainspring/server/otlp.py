@@ -1,6 +1,6 @@
 """OTLP over HTTP: spans and numbers to a collector, through the exporters of OpenTelemetry's own SDK.
 
-Imported only where a collector is named, as it needs ``pip install mainspring[otel]``. Spans are handed to the exporter
+Imported only where a collector is named, as it needs ``pip install '.[otel]'``. Spans are handed to the exporter
 as what they were: nothing is measured here, and no tracer runs in our processes.
 """
 

@@ -59,7 +59,7 @@ def postgres_engine(url: str, clock: Clock | None, chance: Chance, *, inline: bo
     except ImportError as error:
         raise StoreUnreachable(
             f"PostgreSQL needs a driver that is not installed: {error}.",
-            remedy="pip install 'mainspring[postgres]'",
+            remedy="In the clone that mainspring came from: pip install '.[postgres]'",
         ) from error
     return PostgresEngine(place_of(url), clock=clock, chance=chance, inline=inline)
 

@@ -89,6 +89,16 @@ def test_a_server_that_is_not_there_is_told_at_once_and_without_the_password() -
     assert "secret" not in str(caught.value)
 
 
+def test_a_server_that_is_too_old_is_left_alone(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(postgres_schema, "OLDEST_SERVER", 990_000)
+        with pytest.raises(StoreUnreachable, match="oldest that is supported"):
+            Store.open(empty)
+    store = Store.open(empty)
+    assert store.write(lambda tx: tx.job_ids(1)) == [1], "nothing of ours was there"
+    store.close()
+
+
 def test_a_role_without_rights_is_told_which(empty: str, postgres_server: postgres.Server) -> None:
     role = f"r{postgres.unique()}"
     postgres_server.ask(f"create role {role} login")

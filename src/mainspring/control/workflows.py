@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from mainspring.domain.graph import Graph, compiled
 from mainspring.domain.nesting import check_nesting
 from mainspring.domain.run import WorkflowShown
 from mainspring.domain.workflow import Workflow, content_hash
+from mainspring.errors import InvalidWorkflow
 from mainspring.store import Store, Transaction, catalog, trail, workflows
 from mainspring.store.trail import Deed
 from mainspring.store.workflows import Named
-from mainspring.transitions.begun import named
+from mainspring.transitions.begun import header_of, named
 from mainspring.transitions.brought import bring, there
 from mainspring.transitions.literals import check_literals, takers_of
 
@@ -44,7 +43,7 @@ def one(store: Store, name: str) -> WorkflowShown:
 
 def listed(store: Store) -> list[WorkflowShown]:
     """All workflows, by name, without their nodes."""
-    return [_shown(found, msgspec.json.decode(found.header, type=Workflow)) for found in store.read(workflows.every)]
+    return [_shown(found, _header_or_name(found)) for found in store.read(workflows.every)]
 
 
 def checked(store: Store, document: Workflow) -> Graph:
@@ -60,6 +59,14 @@ def kept(store: Store, document: Workflow) -> int:
     """The number of this version, stored where it is new: a large one in several transactions, used after the last."""
     version = there(store, content_hash(document))
     return bring(store, checked(store, document)) if version is None else version
+
+
+def _header_or_name(found: Named) -> Workflow:
+    """What is known of it, so that one whose row was spoiled by hand hides no other; whoever asks for it is told."""
+    try:
+        return header_of(found)
+    except InvalidWorkflow:
+        return Workflow(found.name, ())
 
 
 def _shown(found: Named, document: Workflow) -> WorkflowShown:

@@ -239,8 +239,9 @@ def _read_text(document: bytes) -> Recurrence:
 @lru_cache(maxsize=20_000)
 def ready_text(declaration: str, override: str | None, made: Instant) -> Ready:
     """The same, of texts as they are kept."""
-    declared = msgspec.json.decode(declaration)
-    return ready(merged(declared, {} if override is None else msgspec.json.decode(override)), made)
+    declared = msgspec.json.decode(declaration, type=dict[str, Any])
+    changed = {} if override is None else msgspec.json.decode(override, type=dict[str, Any])
+    return ready(merged(declared, changed), made)
 
 
 def _length(value: str | float, field: str) -> Duration:

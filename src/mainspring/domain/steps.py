@@ -17,9 +17,11 @@ from mainspring.domain.graph import Graph
 from mainspring.domain.joins import EARLY
 from mainspring.domain.references import found
 from mainspring.domain.workflow import Node, Workflow
+from mainspring.errors import InvalidWorkflow
 
 START = 0
 END_NAME = ""
+SPOILED = "its definition in the database can't be read"
 
 
 class Step(NamedTuple):
@@ -40,10 +42,21 @@ def header_of(document: Workflow) -> str:
 
 
 def document_of(header: str, nodes: list[str]) -> Workflow:
-    """The document as it was, from its header and its nodes."""
-    empty = msgspec.json.decode(header, type=Workflow)
-    found = tuple(msgspec.json.decode(one, type=Node) for one in nodes)
+    """The document as it was, from its header and its nodes. Raises InvalidWorkflow."""
+    empty = read_header(header)
+    try:
+        found = tuple(msgspec.json.decode(one, type=Node) for one in nodes)
+    except msgspec.MsgspecError as error:
+        raise InvalidWorkflow(f"{SPOILED} ({error})", place="nodes") from error
     return msgspec.structs.replace(empty, nodes=found)
+
+
+def read_header(header: str) -> Workflow:
+    """A document without its nodes, as it is kept. Raises InvalidWorkflow for one that was spoiled by hand."""
+    try:
+        return msgspec.json.decode(header, type=Workflow)
+    except msgspec.MsgspecError as error:
+        raise InvalidWorkflow(f"{SPOILED} ({error})", place="workflow") from error
 
 
 def steps(graph: Graph) -> Iterator[Step]:

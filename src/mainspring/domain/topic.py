@@ -78,4 +78,10 @@ def params_of(fixed: Mapping[str, Any], data: Any) -> dict[str, Any]:
             remedy="Publish an object.",
             field="data",
         )
+    if not isinstance(fixed, Mapping):
+        raise InvalidOption(
+            "The parameters that are fixed for this subscription can't be read.",
+            remedy="Its row was changed by hand: subscribe anew.",
+            field="params",
+        )
     return {**data, **fixed}

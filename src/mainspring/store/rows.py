@@ -211,6 +211,12 @@ def attempt(row: Row) -> Attempt:
     )
 
 
+def _detail(column: str | None) -> dict[str, Any] | None:
+    """What else an event says; one that was spoiled by hand is shown as it is."""
+    found = shown(column)
+    return found if found is None or isinstance(found, dict) else {"unreadable": column}
+
+
 @_sound
 def event(row: Row) -> Event:
     """A row of ``event/after`` or ``event/of_job``."""
@@ -224,14 +230,14 @@ def event(row: Row) -> Event:
         target=State(target),
         attempt=number,
         actor=actor,
-        detail=None if detail is None else decode(detail),
+        detail=_detail(detail),
     )
 
 
 @_sound
 def happening(row: Row) -> Happening:
     """A row of ``event/live``."""
-    return Happening(*(*row[:-1], shown(row[-1])))
+    return Happening(*(*row[:-1], _detail(row[-1])))
 
 
 @_sound

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from mainspring.clock import Instant
+from mainspring.domain.attempt import Failure
 from mainspring.domain.joins import NodeState, Reason, RunState, Stop, run_state
 from mainspring.domain.node_states import RUN_FINAL
 from mainspring.domain.references import found as references_in
@@ -174,7 +177,7 @@ def _node(row: rows.Row, jobs: list[NodeJob], nested: list[tuple[int, Instant]])
         _,
         parts,
     ) = row
-    node = rows.decode(text, type=Node)
+    node, spoiled = _defined(name, text)
     begun = [*(job.started_at for job in jobs), *(created for _, created in nested)]
     return RunNode(
         number=number,
@@ -193,8 +196,16 @@ def _node(row: rows.Row, jobs: list[NodeJob], nested: list[tuple[int, Instant]])
         runs=[number for number, _ in nested],
         kept=origin,
         items_kept=parts,
-        error=rows.failure(failure),
+        error=rows.failure(failure) or spoiled,
     )
+
+
+def _defined(name: str, text: str) -> tuple[Node, Failure | None]:
+    """What a node is; of one whose definition was spoiled by hand its name, and that it can't be read."""
+    try:
+        return rows.decode(text, type=Node), None
+    except msgspec.MsgspecError:
+        return Node(name), Failure("Unreadable", text)
 
 
 def events(tx: Transaction, run: int, after: int, limit: int) -> list[RunEvent]:

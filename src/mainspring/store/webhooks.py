@@ -28,6 +28,9 @@ from mainspring.store.transaction import Transaction
 _LOGGED = 20
 """Tries that a delivery tells of; older ones are forgotten."""
 
+UNREADABLE = "unreadable"
+"""Stands for kinds that were spoiled by hand: no event is of this one."""
+
 _log = msgspec.json.Decoder(tuple[Try, ...])
 
 
@@ -190,7 +193,14 @@ def forget(tx: Transaction, before: Instant, most: int) -> int:
 
 def _webhook(row: rows.Row) -> Webhook:
     number, name, url, topic, kinds, *rest = row
-    return Webhook(number, name, url, topic, tuple(rows.shown(kinds)), *rest)
+    return Webhook(number, name, url, topic, _kinds(kinds), *rest)
+
+
+def _kinds(column: str) -> tuple[str, ...]:
+    """The kinds of a webhook; of those that were spoiled by hand no event is, where none would mean all."""
+    found = rows.shown(column)
+    sound = isinstance(found, list) and all(isinstance(one, str) for one in found)
+    return tuple(found) if sound else (UNREADABLE,)
 
 
 def _delivery(row: rows.Row) -> Delivery:

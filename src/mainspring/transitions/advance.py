@@ -33,7 +33,8 @@ from mainspring.domain.joins import (
     weight,
 )
 from mainspring.domain.node_states import NodeCause, cause_of
-from mainspring.domain.workflow import Node, OnFailure
+from mainspring.domain.steps import END_NAME
+from mainspring.domain.workflow import OnFailure
 from mainspring.errors import MainspringError
 from mainspring.store import rows, run_replays, runs
 from mainspring.store.free_slots import FreeSlots
@@ -42,15 +43,14 @@ from mainspring.store.run_replays import Part
 from mainspring.store.runs import Below, Errand, Glance, Gone, Happened, Held, Items, Key, Spec
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.concluded import conclude
-from mainspring.transitions.firing import Firing, Item, Refused, node_of
-from mainspring.transitions.going import Going, at_once, items_of
+from mainspring.transitions.firing import Firing, Item, Refused
+from mainspring.transitions.going import Going, at_once, going_of, items_of, refusal, wanted
 from mainspring.transitions.inputs import Sources, Wants
 from mainspring.transitions.nesting import Nesting
 from mainspring.transitions.reached import Reaching, Told, cut
 
 BUDGET = 400
 """Nodes below ended ones that one transaction looks at, and jobs that it lets go: some 20 ms on SQLite."""
-
 
 KEPT = 100
 """Kept nodes that one transaction tells of."""
@@ -167,12 +167,12 @@ class Wave:
         going: list[Going] = []
         out: list[Key] = []
         for key in line:
-            node = node_of(specs[key].document)
-            if stopped and node.run_if not in AFTER_TROUBLE:
+            one = going_of(key, specs[key].document, specs[key].inputs, lined=True)
+            if stopped and one.node.run_if not in AFTER_TROUBLE:
                 self._leave(key, NodeState.CANCELLED)
                 out.append(key)
             elif len(going) < room:
-                going.append(Going(key, node, rows.decode(specs[key].inputs), lined=True))
+                going.append(one)
                 out.append(key)
         if out:
             runs.leave_line(self._tx, out)
@@ -299,26 +299,25 @@ class Wave:
         going: list[Going] = []
         for key in sorted(certain):
             spec = specs[key]
-            if not spec.document:
+            if spec.name == END_NAME:
                 self._finish(key[0], spec)
-                continue
-            node = node_of(spec.document)
-            self._judge(key, node, certain[key], spec, going)
+            else:
+                self._judge(key, going_of(key, spec.document, spec.inputs), certain[key], going)
         if going:
             self._go(going)
 
-    def _judge(self, key: Key, node: Node, needs: Needs, spec: Spec, going: list[Going]) -> None:
-        if self._held[key[0]].stop is not None and node.run_if not in AFTER_TROUBLE:
+    def _judge(self, key: Key, one: Going, needs: Needs, going: list[Going]) -> None:
+        if self._held[key[0]].stop is not None and one.node.run_if not in AFTER_TROUBLE:
             if not needs.open:
                 self._leave(key, NodeState.CANCELLED)
             return
-        match decide(node.run_if, needs):
+        match decide(one.node.run_if, needs):
             case Wait():
                 return
             case Skip(reason=reason):
                 self._leave(key, NodeState.SKIPPED, reason)
             case Go():
-                going.append(Going(key, node, rows.decode(spec.inputs) if spec.inputs != "{}" else {}))
+                going.append(one)
 
     def _leave(
         self, key: Key, state: NodeState, reason: Reason | None = None, *, failure: Failure | None = None
@@ -342,10 +341,8 @@ class Wave:
         for one in going:
             try:
                 self._go_one(one, sources)
-            except Refused as refused:
-                self._leave(one.key, NodeState.FAILED, failure=refused.failure)
-            except MainspringError as error:
-                self._leave(one.key, NodeState.FAILED, failure=Failure(type(error).__name__, error.message))
+            except (Refused, MainspringError) as error:
+                self._leave(one.key, NodeState.FAILED, failure=refusal(error))
         self._begin_nested()
 
     def _begin_nested(self) -> None:
@@ -360,10 +357,10 @@ class Wave:
     def _sources(self, going: list[Going]) -> Sources:
         """What conditions and maps read."""
         sources = Sources(self._tx)
-        wanted = [(one.key[0], wants) for one in going if (wants := at_once(one)) is not None]
-        if wanted:
+        read = wanted(going)
+        if read:
             self._flush()  # a node that has left in this wave is read by the next one
-            sources.fetch(wanted)
+            sources.fetch(read)
         return sources
 
     def _go_one(self, one: Going, sources: Sources) -> None:
@@ -410,14 +407,19 @@ class Wave:
     def begin_items(self, maps: Sequence[Items]) -> None:
         """Let the next items of maps go, as far as there is room for them."""
         specs = runs.specs(self._tx, [(one.run, one.number) for one in maps])
-        going = {key: Going(key, node_of(spec.document), rows.decode(spec.inputs)) for key, spec in specs.items()}
+        going = {key: going_of(key, spec.document, spec.inputs) for key, spec in specs.items()}
         sources = self._sources(list(going.values()))
         for one in maps:
             key = (one.run, one.number)
             node = going[key].node
             if self._held[one.run].stop is not None and node.run_if not in AFTER_TROUBLE:
                 continue  # whoever halts the run gives them up
-            items = items_of(node, sources, one.run, at_once(going[key]))
+            try:
+                items = items_of(node, sources, one.run, at_once(going[key]))
+            except (Refused, MainspringError) as error:  # a row was spoiled by hand: what is left of it never goes
+                runs.begin_items(self._tx, *key, one.items, rows.text(refusal(error)))
+                self._over.setdefault(key, [0, 0])[1] += one.items - one.begun
+                continue
             chosen = self._choose(key, items, one.begun, (node.parallel or one.items) - (one.begun - one.ended))
             if chosen.items:
                 failure = self._items(going[key], sources, chosen)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from mainspring.domain.ids import RunId
 from mainspring.domain.joins import Weight
+from mainspring.domain.steps import read_header
 from mainspring.domain.workflow import Workflow
 from mainspring.errors import UnknownWorkflow, WorkflowNotKnown
 from mainspring.store import workflows
@@ -39,8 +38,8 @@ def stated(tx: Transaction, name: str) -> Named:
 
 
 def header_of(found: Named) -> Workflow:
-    """The document of a name, without its nodes."""
-    return msgspec.json.decode(found.header, type=Workflow)
+    """The document of a name, without its nodes. Raises InvalidWorkflow."""
+    return read_header(found.header)
 
 
 def begin(tx: Transaction, begun: Sequence[tuple[RunId, RunBirth]], actor: str) -> None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
-
 from mainspring.domain.joins import RunState, run_state
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.references import filled
-from mainspring.domain.workflow import Workflow
+from mainspring.domain.steps import read_header
 from mainspring.errors import MainspringError
 from mainspring.store import rows, runs, workflows
 from mainspring.store.runs import Held, Spec
 from mainspring.store.transaction import Transaction
-from mainspring.transitions.firing import taking
+from mainspring.transitions.firing import Refused, numbers_of, taking
 from mainspring.transitions.inputs import Sources
 
 
@@ -32,18 +30,20 @@ def conclude(tx: Transaction, held: Held, end: Spec) -> Concluded | None:
     if state is RunState.SUCCEEDED:
         try:
             result = _result(tx, held, end)
-        except MainspringError as error:
-            why = error.message
+        except (MainspringError, Refused) as error:
+            why = str(error) if isinstance(error, Refused) else error.message
     return Concluded(state, why) if runs.end(tx, held.id, state, result) else None
 
 
 def _result(tx: Transaction, held: Held, end: Spec) -> str | None:
-    """What the definition makes of the results of its nodes. Raises UnresolvedReference, PayloadTooLarge."""
-    header = msgspec.json.decode(workflows.header(tx, held.version)[1], type=Workflow)
+    """What the definition makes of the results of its nodes.
+
+    Raises UnresolvedReference, PayloadTooLarge, and InvalidWorkflow or Refused for what was spoiled by hand.
+    """
+    header = read_header(workflows.header(tx, held.version)[1])
     if header.result is None:
         return None
-    inputs: dict[str, int] = rows.decode(end.inputs)
-    value, wants = taking(header.result, inputs)
+    value, wants = taking(header.result, numbers_of(end.inputs))
     if wants is None:
         return rows.text(value)
     sources = Sources(tx)

@@ -49,7 +49,7 @@ def run_errands(tx: Transaction, actor: str) -> Did:
         # Alone: it waits for all who move the run on, so it must hold nothing that one of them might wait for.
         one = stops[0]
         runs.drop_errand(tx, one)
-        stop(tx, one.run, Stop(one.weight or Stop.CANCEL), actor)
+        stop(tx, one.run, Stop(one.weight) if one.weight in set(Stop) else Stop.CANCEL, actor)
         return Did(1, more=True)
     same = [other for other in due if other.kind == due[0].kind]
     if due[0].kind == "halt":
@@ -85,7 +85,8 @@ def _take_up(wave: Wave, one: Errand) -> None:
         case "kept":
             wave.tell_kept(one.run, one.after)
         case _:
-            wave.tell(one.run, one.node, Weight(one.weight or Weight.SUCCEEDED), one.after)
+            told = one.weight or Weight.SUCCEEDED
+            wave.tell(one.run, one.node, Weight(told) if told in set(Weight) else Weight.FAILED, one.after)
 
 
 def _tell_above(tx: Transaction, ended: list[RunId], actor: str) -> bool:

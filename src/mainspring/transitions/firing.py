@@ -5,7 +5,7 @@ Collects what is to be born, and writes it with one statement of each kind when 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -167,7 +167,15 @@ def taking(value: Any, inputs: dict[str, int]) -> tuple[Any, Wants | None]:
     params = any(one.kind == "$param" for one in kinds)
     if not kinds or not (names or params):
         return _without_literals(value), None
-    return value, Wants(params=params, nodes={name: inputs[name] for name in sorted(names)})
+    return value, Wants(params=params, nodes=named(names, inputs))
+
+
+def named(names: Iterable[str], inputs: Mapping[str, int]) -> dict[str, int]:
+    """The numbers of these nodes. Raises Refused where the row that should have them was spoiled by hand."""
+    try:
+        return {name: inputs[name] for name in sorted(names)}
+    except KeyError as error:
+        raise Refused(UNREADABLE) from error
 
 
 def _without_literals(value: Any) -> Any:
@@ -206,8 +214,25 @@ def _replaced(value: Any, put: Any) -> Any:
 
 
 def node_of(document: str) -> Node:
-    """A node from the store."""
-    return _NODE.decode(document)
+    """A node from the store; SPOILED where its row was spoiled by hand."""
+    try:
+        return _NODE.decode(document)
+    except msgspec.MsgspecError:
+        return SPOILED
 
+
+def numbers_of(inputs: str) -> dict[str, int]:
+    """The nodes that one reads, by name. Raises Refused where its row was spoiled by hand."""
+    try:
+        return {} if inputs == "{}" else _NUMBERS.decode(inputs)
+    except msgspec.MsgspecError as error:
+        raise Refused(UNREADABLE) from error
+
+
+SPOILED = Node("")
+"""Stands for a node that can't be read: it fails when it may go, so that one bad row holds up no others."""
+
+UNREADABLE = Failure("Unreadable", "its definition in the database can't be read; the row was changed by hand")
 
 _NODE = msgspec.json.Decoder(Node)
+_NUMBERS = msgspec.json.Decoder(dict[str, int])

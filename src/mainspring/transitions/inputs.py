@@ -16,7 +16,7 @@ from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.job import Job
 from mainspring.domain.joins import NodeState
 from mainspring.domain.references import Values, filled
-from mainspring.errors import UnresolvedReference
+from mainspring.errors import InvalidInput, UnresolvedReference
 from mainspring.store import rows, runs
 from mainspring.store.runs import Key, Result, Taker
 from mainspring.store.transaction import Transaction
@@ -36,6 +36,8 @@ _AT_ONCE = 50
 """Jobs whose references are looked up together."""
 
 UNKNOWN = UnresolvedReference("it is too much to show", place="params")
+
+SPOILED = UnresolvedReference("its row in the database can't be read; it was changed by hand", place="params")
 
 
 class Sources:
@@ -121,12 +123,19 @@ def resolved(tx: Transaction, takers: Mapping[JobId, Taker]) -> dict[JobId, Any]
     if not takers:
         return {}
     sources = Sources(tx)
-    wants = {job: msgspec.json.decode(one.wants, type=Wants) for job, one in takers.items()}
-    sources.fetch((one.link.run, wants[job]) for job, one in takers.items())
     told: dict[JobId, Any] = {}
+    wanted: dict[JobId, tuple[Any, Wants]] = {}
     for job, one in takers.items():
         try:
-            told[job] = filled(rows.decode(one.params), sources.values(one.link.run, wants[job]))
+            wanted[job] = rows.decode(one.params), msgspec.json.decode(one.wants, type=Wants)
+        except msgspec.MsgspecError:
+            told[job] = SPOILED
+    sources.fetch((takers[job].link.run, wants) for job, (_, wants) in wanted.items())
+    for job, (params, wants) in wanted.items():
+        try:
+            told[job] = filled(params, sources.values(takers[job].link.run, wants))
         except UnresolvedReference as error:
             told[job] = error
+        except InvalidInput:  # what was spoiled by hand is no reference
+            told[job] = SPOILED
     return told

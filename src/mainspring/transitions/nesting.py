@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
-
 from mainspring.domain.attempt import Failure
 from mainspring.domain.ids import RunId
 from mainspring.domain.nesting import DEEPEST
 from mainspring.domain.references import Values, filled
+from mainspring.domain.steps import read_header
 from mainspring.domain.workflow import Node, Workflow
 from mainspring.errors import MainspringError
 from mainspring.store import runs, workflows
@@ -62,14 +61,14 @@ class Nesting:
             found = workflows.one(self._tx, name)
             if found is None:
                 raise Refused(Failure("UnknownWorkflow", f"there is no workflow {name!r} any more"))
-            self._definitions[name] = _Definition(found.version, msgspec.json.decode(found.header, type=Workflow))
+            self._definitions[name] = _Definition(found.version, _read(found.header))
         return self._definitions[name]
 
     def _of_version(self, version: int) -> _Definition:
         """The definition of a resume, as it was planned."""
         if version not in self._versions:
             header = workflows.header(self._tx, version)[1]
-            self._versions[version] = _Definition(version, msgspec.json.decode(header, type=Workflow))
+            self._versions[version] = _Definition(version, _read(header))
         return self._versions[version]
 
     def _check_depth(self, run: RunId, name: str) -> None:
@@ -90,3 +89,11 @@ class Nesting:
         begun = {RunId(next(fresh)) if number is None else number: one for number, one in births}
         written(self._tx, list(begun.items()), self._actor)
         return begun
+
+
+def _read(header: str) -> Workflow:
+    """A definition without its nodes. Raises Refused for one that was spoiled by hand."""
+    try:
+        return read_header(header)
+    except MainspringError as error:
+        raise Refused(Failure(type(error).__name__, error.message)) from error

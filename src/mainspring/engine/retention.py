@@ -25,7 +25,8 @@ ROUND = Duration(10 * MINUTE)
 """Between two looks at everything."""
 
 _LONGEST_BITE = Duration(10 * MILLISECOND)
-_SMALLEST, _LARGEST = 5, 250
+_SMALLEST, _LARGEST = 50, 250
+"""Jobs of a bite. Where fewer take longer than a bite may, it is the commit or the machine, not the number."""
 _LOOK = 2_000
 """Ended jobs that are looked at in one statement where the last ones had to stay: some milliseconds."""
 

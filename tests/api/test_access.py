@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from mainspring.cli.main import main
 from mainspring.client import remote
 from mainspring.client.direct import connect
 from mainspring.clock import MILLISECOND, SECOND, Duration
@@ -103,6 +104,14 @@ def test_each_role_may_what_it_covers_and_nothing_above(asking: Asking, role: Ro
     assert rules.status_code == (200 if role is Role.ADMIN else 403)
     refused = [one.json()["code"] for one in (acts, rules) if one.status_code == 403]
     assert set(refused) <= {"role_too_low"}
+
+
+def test_the_command_line_is_told_where_a_token_goes(
+    asking: Asking, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MAINSPRING_TOKEN", raising=False)
+    assert main(["jobs", "--api", asking.serving.url]) == 4
+    assert "Set MAINSPRING_TOKEN to one that is valid" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("role", Role)

@@ -405,6 +405,17 @@ def test_an_address_with_the_wrong_scheme_is_told_with_the_right_one(
     assert "begins with neither http:// nor https://.\n  Write it as --api http://" in capsys.readouterr().err
 
 
+def test_what_can_be_no_token_is_refused_and_not_shown(
+    server: Serving, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wrong in ("mst_geheim\nmore", "mst_geheim ", "mst_geheim\N{LATIN SMALL LETTER U WITH DIAERESIS}"):
+        monkeypatch.setenv("MAINSPRING_TOKEN", wrong)
+        assert main(["jobs", "--api", server.url]) == 4
+        said = capsys.readouterr().err
+        assert "The token has a character in it that no token has" in said
+        assert "geheim" not in said
+
+
 def test_a_server_that_never_answers_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         client = connect(f"http://127.0.0.1:{listener.getsockname()[1]}", patience=IMPATIENT)

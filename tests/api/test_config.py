@@ -42,7 +42,7 @@ def test_every_setting_is_told_with_where_it_comes_from(serving: Serving) -> Non
 def test_a_change_is_taken_by_the_running_server_and_can_be_taken_back(serving: Serving) -> None:
     answer = serving.http.patch(CONFIG, json={"keep_dead": "2d", "queue.bulk.limit": 5})
     assert answer.status_code == 200, answer.text
-    eventually(lambda: "keep_dead is another now (store, by client)" in serving.said)
+    eventually(lambda: "keep_dead is 2d now (store, by client)" in serving.said)
     assert held(serving)["keep_dead"] | {"description": ""} == {
         "name": "keep_dead",
         "value": "2d",

@@ -125,6 +125,7 @@ def test_our_own_pages_may_ask(server: Serving) -> None:
         ["Content-Type: application/json; charset=utf-16"],
         ["Content-Type: application/json", "Content-Type: text/plain"],
         ["Content-Type: application/jsonx"],
+        ["Content-Type: application/json", "Content-Encoding: gzip"],
     ],
 )
 def test_only_json_is_taken(server: Serving, lines: list[str]) -> None:

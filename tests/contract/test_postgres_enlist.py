@@ -433,6 +433,22 @@ async def test_connections_of_async_and_of_other_code_are_told_apart(shop: Shop)
         await shop.send.asubmit(1, connection=plain)
 
 
+async def test_what_only_leads_to_connections_is_none(shop: Shop) -> None:
+    pool = await asyncpg.create_pool(
+        host=str(shop.server.folder), port=shop.server.port, user="mainspring", database=shop.database, min_size=1
+    )
+    with pytest.raises(InvalidOption, match=r"connection is asyncpg\.pool\.Pool; it must be one"):
+        await shop.send.asubmit(1, connection=pool)
+    async with pool.acquire() as lent:
+        job = await shop.send.asubmit(1, connection=lent)
+    assert shop.exists(job.id)
+    await pool.close()
+    engine = create_async_engine(shop.sqlalchemy_url("psycopg"))
+    with pytest.raises(InvalidOption, match=r"connection is sqlalchemy\..*AsyncEngine; it must be one"):
+        await shop.send.asubmit(1, connection=engine)
+    await engine.dispose()
+
+
 def test_a_parameter_of_that_name_is_a_parameter(shop: Shop) -> None:
     @shop.app.task
     def call(connection: str) -> str:

@@ -17,11 +17,13 @@ from mainspring.clock import SECOND, Duration, seconds
 from mainspring.domain.address import shown
 from mainspring.errors import (
     IllegalState,
+    InvalidOption,
     KeyHeld,
     MainspringError,
     NotFound,
     OutcomeUnknown,
     ServerUnreachable,
+    Unauthenticated,
 )
 
 PATIENCE = Duration(30 * SECOND)
@@ -106,7 +108,7 @@ class Server:
         self.url = url.rstrip("/")
         self.options: dict[str, Any] = {
             "base_url": self.url,
-            "headers": {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {}),
+            "headers": {"Accept": "application/json"} | _bearer(token),
             "timeout": seconds(patience),
             "trust_env": False,
             "follow_redirects": False,
@@ -172,6 +174,8 @@ class Server:
         detail = str(problem.get("detail", "")).removeprefix(f"Item {index}: ")
         MainspringError.__init__(error, detail, remedy=problem.get("remedy", ""), field=problem.get("field", ""))
         error.index = index if isinstance(index, int) else None
+        if kind is Unauthenticated:  # of REST it tells the header, which we send
+            error.remedy = _VALID
         if isinstance(error, IllegalState):
             error.state = problem.get("state", "")
         if isinstance(error, KeyHeld):
@@ -184,6 +188,17 @@ class Server:
         return ServerUnreachable(
             f"The server at {shown(self.url)} can't be used: {why or 'no answer'}.", remedy=remedy or _RIGHT
         )
+
+
+def _bearer(token: str) -> dict[str, str]:
+    """The header that says who we are. Raises InvalidOption for what can't be a token, and does not show it."""
+    if not all("!" <= character <= "~" for character in token):
+        raise InvalidOption(
+            "The token has a character in it that no token has, such as a space or the end of a line.",
+            remedy="Give it as it was printed: mst_ and what follows, in MAINSPRING_TOKEN.",
+            field="token",
+        )
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 class Blocking:
@@ -257,6 +272,7 @@ def _next(steps: Steps[Any], said: Any) -> Request:
     return steps.throw(said) if isinstance(said, MainspringError) else steps.send(said)
 
 
+_VALID = "Set MAINSPRING_TOKEN to one that is valid; an admin makes it: mainspring token create NAME --role ROLE"
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "HTTP_REQUEST")
 """What versions of OpenSSL call an answer in plain text."""
 

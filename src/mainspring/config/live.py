@@ -12,8 +12,9 @@ from pathlib import Path
 
 from mainspring.config.file import settings_of
 from mainspring.config.layers import Loaded, defaults
+from mainspring.domain.address import shown
 from mainspring.domain.configured import Holding, Kept, Layers, Stated, holding, stated_of
-from mainspring.domain.setting import BY_NAME, Layer, Settings
+from mainspring.domain.setting import BY_NAME, Layer, Settings, value_text
 from mainspring.errors import InvalidSetting
 
 _Mark = tuple[int, int, int] | None
@@ -90,8 +91,10 @@ class Live:
         before, self.loaded = self.loaded, self.loaded.restated(layer, stated)
         changed = [name for name in BY_NAME if getattr(before.settings, name) != getattr(self.settings, name)]
         for name in changed:
-            late = "; it takes effect at the next start" if BY_NAME[name].restart_only else ""
-            self._say(f"{name} is another now ({self.loaded.origins[name]}){late}")
+            setting, value = BY_NAME[name], getattr(self.settings, name)
+            text = setting.default_text if value is None else shown(value_text(setting, value))
+            when = "at the next start" if setting.restart_only else "now"
+            self._say(f"{name} is {text or 'not set'} {when} ({self.loaded.origins[name]})")
         return before.layers.get(layer, {}) != self.loaded.layers[layer]
 
     def _once(self, text: str) -> None:

@@ -116,7 +116,11 @@ def changes(store: Store, wanted: ChangeFilter | None = None) -> list[Change]:
 
 def _one(tx: Transaction, wanted: str) -> Token:
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) <= 18 else None
-    found = access.named(tx, wanted) if number is None else access.one(tx, number)
+    found = None
+    if number is not None:
+        found = access.one(tx, number)
+    elif "\0" not in wanted:  # PostgreSQL would not even look for it
+        found = access.named(tx, wanted)
     if found is None:
         raise UnknownToken(wanted, [token.name for token in access.tokens(tx) if token.revoked_at is None])
     return found

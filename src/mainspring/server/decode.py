@@ -158,17 +158,27 @@ def bulk_request(asked: Asked) -> Bulk:
     for name in ("action", "filter"):
         if name not in body:
             raise InvalidOption(f"The field {name} is missing.", remedy=_BULK, field=name)
-    if not isinstance(body["filter"], dict):
-        raise InvalidOption(f"filter is {_kind(body['filter'])}; it must be an object.", remedy=_BULK, field="filter")
-    for name, value in body["filter"].items():
+    filtered = _narrowed(body["filter"])
+    try:
+        return msgspec.convert(body | {"filter": filtered}, Bulk)
+    except msgspec.ValidationError as error:
+        raise _misfit(str(error)) from error
+
+
+def _narrowed(given: object) -> JobFilter:
+    """The filter of a bulk action. Raises InvalidInput naming the place in the body."""
+    if not isinstance(given, dict):
+        raise InvalidOption(f"filter is {_kind(given)}; it must be an object.", remedy=_BULK, field="filter")
+    for name, value in given.items():
         if name not in NARROWING:
-            raise _no_field("A filter", name, NARROWING)
+            raise _no_field("A filter", name, NARROWING, "filter.")
         if not isinstance(value, str):
             raise InvalidOption(f"filter.{name} is {_kind(value)}; it must be a text.", field=f"filter.{name}")
     try:
-        return msgspec.convert(body | {"filter": _filter(body["filter"])}, Bulk)
-    except msgspec.ValidationError as error:
-        raise _misfit(str(error)) from error
+        return _filter(given)
+    except InvalidInput as error:
+        error.field = f"filter.{error.field}"
+        raise
 
 
 def _filter(query: Mapping[str, str]) -> JobFilter:
@@ -182,9 +192,9 @@ def _filter(query: Mapping[str, str]) -> JobFilter:
     )
 
 
-def _no_field(what: str, name: str, known: Sequence[str]) -> InvalidOption:
+def _no_field(what: str, name: str, known: Sequence[str], place: str = "") -> InvalidOption:
     remedy = near(name, known) or f"It may have: {', '.join(known)}."
-    return InvalidOption(f"{what} has no field {name[:80]!r}.", remedy=remedy, field=name[:80])
+    return InvalidOption(f"{what} has no field {name[:80]!r}.", remedy=remedy, field=f"{place}{name[:80]}")
 
 
 def job_filter(asked: Asked) -> JobFilter:

@@ -74,6 +74,7 @@ class Gate:
         admitted = self.matched(method, path)
         if admitted.entry.access in TAKES_BODY:
             check_media(headers, required=admitted.entry.access in MUST_HAVE_BODY)
+            _check_coding(headers)
             _check_length(headers)
         return admitted
 
@@ -92,10 +93,10 @@ class Gate:
                 allowed |= methods
                 literal = literal or "{" not in entry.path  # /jobs/batch is no job
             elif not (literal and "{" in entry.path):
-                return Admitted(entry, found.groupdict())
+                return Admitted(entry, _named(found.groupdict(), path))
         if allowed:
             raise MethodNotAllowed(method, path, allowed)
-        raise NotFound(f"There is nothing at {path[:200]}.", remedy="The REST API is below /api/v1.")
+        raise _nothing(path)
 
     def _check_host(self, hosts: list[str]) -> None:
         if len(hosts) != 1 or not (self._asks or self._is_ours(hosts[0])):
@@ -181,6 +182,16 @@ def check_media(headers: Sequence[Header], *, required: bool) -> None:
     )
 
 
+def _check_coding(headers: Sequence[Header]) -> None:
+    codings = _all(headers, "content-encoding")
+    if any(coding.strip().lower() not in {"", "identity"} for coding in codings):
+        raise UnsupportedMediaType(
+            f"The content encoding is {_shown(codings)}; bodies are taken as they are.",
+            remedy="Leave the header Content-Encoding out and send plain JSON.",
+            field="Content-Encoding",
+        )
+
+
 def has_body(headers: Iterable[Header]) -> bool:
     """Whether the headers announce a body."""
     return any(name == "transfer-encoding" or (name == "content-length" and value != "0") for name, value in headers)
@@ -213,6 +224,20 @@ def _all(headers: Iterable[Header], wanted: str) -> list[str]:
 
 def _shown(values: list[str]) -> str:
     return repr(", ".join(values)[:200]) if values else "missing"
+
+
+def _named(parts: dict[str, str], path: str) -> dict[str, str]:
+    """What a path names. Raises NotFound for a name that nothing has: PostgreSQL would not even look for one with NUL.
+
+    A number is read by its route, which says what there is none of.
+    """
+    if "\0" in parts.get("name", ""):
+        raise _nothing(path)
+    return parts
+
+
+def _nothing(path: str) -> NotFound:
+    return NotFound(f"There is nothing at {path[:200]}.", remedy="The REST API is below /api/v1.")
 
 
 def _pattern(path: str) -> re.Pattern[str]:

@@ -53,7 +53,7 @@ def driver_of(borrowed: Borrowed) -> Driver:
         return _sqlalchemy(given, borrowed.wait)
     if isinstance(given, psycopg.AsyncConnection):
         return _AsyncPsycopg(given, _waiting(given, borrowed.wait))
-    if "asyncpg" in kinds and hasattr(given, "fetch"):
+    if "asyncpg" in kinds and hasattr(given, "is_in_transaction"):  # a pool has it not: each call has another one
         return _Asyncpg(given, _waiting(given, borrowed.wait))
     if borrowed.wait is not None and not kinds.isdisjoint({"psycopg", "django"}):
         raise _other_code(given, "submit")
@@ -176,15 +176,16 @@ class _Asyncpg:
 
 def _sqlalchemy(given: Any, wait: Wait | None) -> Driver:
     """A Connection or Session, or the async form of either."""
+    a_session = not hasattr(given, "exec_driver_sql")
+    if a_session and not callable(getattr(given, "connection", None)):  # an engine, or what makes sessions
+        raise _no_connection(f"{type(given).__module__}.{type(given).__qualname__}")
     asynchronous = hasattr(given, "run_sync")
     if asynchronous:
         wait = _waiting(given, wait)
     elif wait is not None:
         raise _other_code(given, "submit")
     connection = given
-    if not hasattr(given, "exec_driver_sql"):  # a session
-        if not callable(getattr(given, "connection", None)):
-            raise _no_connection(f"{type(given).__module__}.{type(given).__qualname__}")
+    if a_session:
         connection = wait(given.connection()) if wait is not None else given.connection()
     if connection.dialect.name != "postgresql":
         raise _no_connection(f"of SQLAlchemy to {connection.dialect.name}")

@@ -79,6 +79,31 @@ def test_filters_leave_out_the_rest(server: Serving, worker: HandWorker) -> None
         assert moves(told, 2) == [(job, "running"), (job, "succeeded")]
 
 
+def test_of_a_run_are_told_what_happens_to_it_to_its_nodes_and_to_their_jobs(
+    server: Serving, worker: HandWorker
+) -> None:
+    nodes = [{"name": "join"}, {"name": "A", "task": "shop.echo", "queue": "of-run", "needs": ["join"]}]
+    begun = [
+        server.http.post(f"{API}/runs", json={"definition": {"name": name, "nodes": nodes}}).json()["id"]
+        for name in ("this", "other")
+    ]
+    for _ in begun:
+        worker.end(worker.claim("of-run"), Outcome.SUCCEEDED)
+    with listening(server, f"?run={begun[0]}&cursor=0") as told:
+        found = [(name, value["node"], value["to"]) for name, value, _ in islice((one for one in told if one[0]), 6)]
+        assert found == [
+            ("run", None, "pending"),
+            ("node", "join", "succeeded"),
+            ("job", "A", "queued"),
+            ("job", "A", "running"),
+            ("job", "A", "succeeded"),
+            ("run", None, "succeeded"),
+        ]
+    with listening(server, f"?run={begun[0]}&kind=run.*,node.succeeded&cursor=0") as told:
+        kinds = [(name, value["to"]) for name, value, _ in islice((one for one in told if one[0]), 3)]
+        assert kinds == [("run", "pending"), ("node", "succeeded"), ("run", "succeeded")]
+
+
 def test_the_whole_history_is_told_from_the_first_cursor(server: Serving) -> None:
     job = server.submit(queue="whole")["id"]
     with listening(server, f"?cursor=0&job={job}") as told:

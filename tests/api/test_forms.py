@@ -91,6 +91,13 @@ async def test_no_form_of_an_address_opens_it_without_a_token(web: Web, form: st
             assert status in {401, 404, 405}, (entry.method, path, said)
 
 
+async def test_an_address_in_upper_case_opens_nothing_without_a_token(web: Web) -> None:
+    for entry in ROUTES:
+        for path in (address(entry).upper(), address(entry).title()):
+            status, said = await ask(web, entry.method, path)
+            assert status in {401, 404, 405}, (entry.method, path, said)
+
+
 @pytest.mark.parametrize("method", METHODS)
 async def test_no_other_method_opens_an_address_without_a_token(web: Web, method: str) -> None:
     for path in sorted({address(entry) for entry in ROUTES} - PUBLIC):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from itertools import count, cycle
@@ -12,6 +13,7 @@ import pytest
 
 from mainspring.store import Store
 from tests.api.serving import API, HandWorker, Serving, eventually
+from tests.api.test_webhooks import Receiver
 
 SUBMITTERS = 3
 SOME = 30
@@ -31,7 +33,8 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Pair]:
     places = [tmp_path / name for name in ("one", "two")]
     for place in places:
         place.mkdir()
-    one, two = (Serving(place, database=url) for place in places)
+    options = ("--webhook-network", "127.0.0.1/32")
+    one, two = (Serving(place, database=url, options=options) for place in places)
     yield one.wait_until_up(), two.wait_until_up()
     for serving in (one, two):
         serving.close()
@@ -99,6 +102,31 @@ def test_both_give_the_same_answers_and_count_nothing_twice(pair: Pair) -> None:
         ]
 
     assert eventually(lambda: submitted() == [7, 7])
+
+
+@pytest.mark.parametrize("pair", ["sqlite", "postgres"], indirect=True)
+def test_a_webhook_is_told_once_of_each_event_also_when_one_of_them_is_killed(pair: Pair) -> None:
+    one, two = pair
+    receiver = Receiver()
+    try:
+        wanted = {"name": "both", "url": f"{receiver.url}/200?both", "kinds": ["job.queued"], "queue": "two"}
+        assert two.http.post(f"{API}/webhooks", json=wanted).status_code == 201
+        made = [serving.submit(queue="two")["id"] for serving in (one, two) * 10]
+
+        def delivered() -> list[int]:
+            items = one.http.get(f"{API}/webhooks/both/deliveries?limit=1000").json()["items"]
+            return [item["id"] for item in items if item["state"] == "delivered"]
+
+        assert eventually(lambda: len(delivered()) == len(made))
+        told = [json.loads(heard.body)["data"]["job"] for heard in receiver.heard]
+        assert sorted(told) == sorted(made), "each once, whichever server told it"
+        two.process.kill()
+        more = [one.submit(queue="two")["id"] for _ in range(5)]
+        assert eventually(lambda: len(delivered()) == len(made) + len(more))
+        told = [json.loads(heard.body)["data"]["job"] for heard in receiver.heard]
+        assert sorted(told) == sorted(made + more)
+    finally:
+        receiver.close()
 
 
 @pytest.mark.parametrize("pair", ["sqlite", "postgres"], indirect=True)

@@ -39,6 +39,11 @@ class Part(NamedTuple):
     kept: int | None = None
 
 
+def is_done(part: Part | None) -> bool:
+    """Whether an older run has the result."""
+    return part is not None and part.again is None
+
+
 NO_ITEM = -1
 
 

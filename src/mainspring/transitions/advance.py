@@ -39,7 +39,7 @@ from mainspring.errors import MainspringError
 from mainspring.store import rows, run_replays, runs
 from mainspring.store.free_slots import FreeSlots
 from mainspring.store.jobs import Load, load_of
-from mainspring.store.run_replays import Part
+from mainspring.store.run_replays import Part, is_done
 from mainspring.store.runs import Below, Errand, Glance, Gone, Happened, Held, Items, Key, Spec
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.concluded import conclude
@@ -248,7 +248,6 @@ class Wave:
         self._errands += [Errand(t.run, "tell", t.node, self._tx.now, t.after, t.weight) for t in rest]
         self._flush()
         runs.put_errands(self._tx, sorted(set(self._errands)))
-        runs.note(self._tx, self._events, self._actor)
         return Advanced(self._born, bool(self._errands))
 
     def _count_over(self) -> None:
@@ -264,6 +263,8 @@ class Wave:
         lined, self._lined = self._lined, []
         if lined:
             runs.line_up(self._tx, lined)
+        events, self._events = self._events, []
+        runs.note(self._tx, events, self._actor)  # before what follows from them
         for job, birth in self.firing.write().items():
             self._born[job] = load_of(birth, self._held[birth.link.run].tick if birth.link is not None else None)
 
@@ -347,6 +348,7 @@ class Wave:
 
     def _begin_nested(self) -> None:
         """Nested runs begin as any run does."""
+        self._flush()
         begun = self._nesting.write()
         self._wanted |= begun.keys()
         for run, birth in begun.items():
@@ -437,7 +439,7 @@ class Wave:
         parts = self._parts(key, begun, last - 1)
         chosen: list[Item] = []
         for number in range(begun, last):
-            most -= not _is_done(parts.get(number))
+            most -= not is_done(parts.get(number))
             if most < 0:
                 return Chosen(chosen, parts)
             chosen.append(Item(number, items[number]))
@@ -454,7 +456,7 @@ class Wave:
         for item in chosen.items:
             part = chosen.parts.get(item.number)
             try:
-                if _is_done(part):
+                if is_done(part):
                     good += 1
                 elif one.node.workflow is None:
                     self.firing.item(one.key, one.node, one.inputs, item)
@@ -486,11 +488,6 @@ class Wave:
         cause = {RunState.SUCCEEDED: NodeCause.SUCCEED, RunState.FAILED: NodeCause.FAIL}.get(state, NodeCause.CANCEL)
         detail = None if ended.why is None else rows.text({"no_result": ended.why})
         self._events.append(Happened(cause, RunState.RUNNING, state, run, None, detail))
-
-
-def _is_done(part: Part | None) -> bool:
-    """Whether an older run has the result."""
-    return part is not None and part.again is None
 
 
 def _weight(state: NodeState, reason: Reason | None = None) -> Weight:

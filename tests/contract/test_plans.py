@@ -119,6 +119,7 @@ PLANS: dict[str, tuple[str, ...]] = {
         "SEARCH due USING INTEGER PRIMARY KEY",
     ),
     "key/retake": ("SEARCH unique_key USING PRIMARY KEY (task=? AND key=?)",),
+    "node/end_alike": ("SEARCH node USING PRIMARY KEY (run=? AND number=?)",),
     "node/children": (
         "SEARCH workflow_edge USING PRIMARY KEY (version=? AND source=? AND target>?)",
         "SEARCH workflow_node USING PRIMARY KEY (version=? AND number=?)",

@@ -30,6 +30,7 @@ from mainspring.domain.workflow import Node, Workflow
 from mainspring.store import (
     Store,
     Transaction,
+    alike,
     at_once,
     catalog,
     depths,
@@ -263,6 +264,7 @@ def a_whole_life(story: Story) -> None:
     users.change(store, "ann", UserChange(password="another horse battery"), actor="boss")
     users.remove(store, "ann", actor="boss")
     story.submit_many([JobRequest("send", expires="1h"), JobRequest("mail", delay="5s")])
+    story.submit_many([JobRequest("send")] * alike.FEWEST)
     for state in State:
         if state is not State.NEW:
             job = story.bring(state, expires="2h", tags={"a": "b"})
@@ -525,6 +527,8 @@ def lives_of_runs(runs: Runs) -> None:
     runs.nodes(run)
     replays.restart(runs.store, conditional, actor="ann")
     replays.resume(runs.store, conditional, actor="ann", since="b")
+    runs.work_off()
+    runs.start(*(node(f"n{number}") for number in range(alike.FEWEST)))
     runs.work_off()
     runs.start(node("a"), node("b"), Node("sub", workflow="kept"), parallel=1)
     runs.work_off()

@@ -9,6 +9,7 @@ and ``always``, which are there to be early).
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -75,6 +76,7 @@ class Weight(StrEnum):
     SKIPPED = "skipped"
 
 
+@cache
 def weight(state: NodeState, reason: Reason | None = None) -> Weight | None:
     """As what a need in this state counts to the nodes below; None while it has not ended."""
     match state:
@@ -122,6 +124,7 @@ WAIT, GO = Wait(), Go()
 _BY_RULE, _BY_FAILURE = Skip(Reason.RULE), Skip(Reason.UPSTREAM_FAILED)
 
 
+@lru_cache(maxsize=1_000)
 def decide(rule: Rule, needs: Needs) -> Decision:
     """What becomes of a node that waits, as soon as that is certain."""
     if rule is Rule.ALWAYS or needs.total == 0:

@@ -12,7 +12,7 @@ from mainspring.domain.ids import ClaimId, JobId, LaneId, WorkerId
 from mainspring.domain.job import Job, Link
 from mainspring.domain.states import PLACE, Cause, Charge, Outcome, Place, State, next_state
 from mainspring.domain.task import Lodging
-from mainspring.store import moves, rows
+from mainspring.store import alike, moves, rows
 from mainspring.store.free_slots import FreeSlots
 from mainspring.store.keys import Hold, rejecting
 from mainspring.store.lanes import sibling
@@ -137,37 +137,47 @@ def insert(
     """
     ids = list(ids) or new_ids(tx, len(births))
     now = tx.now
-    born, ready, later, expiring = [], [], [], []
+    born: dict[tuple[Any, ...], dict[JobId, int | None]] = {}
+    ready: dict[tuple[Any, ...], list[JobId]] = {}
+    later, expiring = [], []
     grants: list[Grant] = []
-    events: list[tuple[Any, ...]] = []
+    kind, group = None, {}
+    first = 0  # claims of one birth are numbers in a row from a random one
     queued, scheduled = next_state(State.NEW, Cause.SUBMIT), next_state(State.NEW, Cause.SCHEDULE)
+    submitted = (now, Cause.SUBMIT, State.NEW, queued, 0, actor, None)
+    events: dict[tuple[Any, ...], list[JobId]] = {submitted: []}
     for job, birth in zip(ids, births, strict=True):
-        task, lane, priority, policy, due, expires, *of, tags, meta, params, hold, tick, link, wants = birth
+        task, lane, priority, policy, due, expires, parent, again, tags, meta, params, hold, tick, link, wants = birth
         rule = None if hold is None else hold.document
-        rest = (tags, meta, params, rule, tick, *(link or _NO_LINK), wants)
-        born.append((job, task, lane, priority, policy, due, now, expires, *of, *rest))
+        run, node, item = link or _NO_LINK
+        of = expires, parent, again, tags, meta, params, rule, tick, run, item, wants
+        if (of, task, lane, priority, policy, due) != kind:
+            kind = of, task, lane, priority, policy, due
+            group = born.setdefault((task, lane, priority, policy, due, now, *of), {})
+        group[job] = node
         if due <= now:
-            events.append((job, now, Cause.SUBMIT, State.NEW, queued, 0, actor, None))
+            events[submitted].append(job)
             if free is not None and free.take(birth):
-                grants.append(Grant(Left(job, lane, priority, 0, now, State.QUEUED), tx.chance.claim_id()))  # type: ignore[arg-type]
+                first = first or tx.chance.claim_id()
+                grants.append(Grant(Left(job, lane, priority, 0, now, State.QUEUED), ClaimId(first + len(grants))))
             else:
-                ready.append((job, lane, priority, due, 0, now))
+                ready.setdefault((lane, priority, due, 0, now), []).append(job)
         else:
             later.append((job, due, State.SCHEDULED, lane, priority, 0, now))
-            events.append((job, now, Cause.SCHEDULE, State.NEW, scheduled, 0, actor, rows.text({"due": due})))
+            detail = rows.text({"due": due})
+            events.setdefault((now, Cause.SCHEDULE, State.NEW, scheduled, 0, actor, detail), []).append(job)
         if expires is not None:
             expiring.append((job, expires))
-    tx.many("job/insert", born)
-    if ready:
-        tx.many("job/enter_ready", ready)
+    alike.write(tx, "job/insert", born, 0, 16)
+    alike.write(tx, "job/enter_ready", ready, 0)
     if later:
         tx.many("job/enter_due", later)
     if expiring:
         tx.many("job/expect", expiring)
     if free is not None and grants:
         free.grants += grants
-        events += _leased(tx, grants, free.worker, Instant(now + free.lasts), actor)
-    tx.many("event/insert", events)
+        events |= _leased(tx, grants, free.worker, Instant(now + free.lasts), actor)
+    alike.write(tx, "event/insert", events, 0)
     return ids
 
 
@@ -273,14 +283,15 @@ def enter(tx: Transaction, batch: Sequence[Move]) -> None:
 
 def enter_leased(tx: Transaction, grants: Sequence[Grant], worker: WorkerId, until: Instant, actor: str) -> None:
     """Give these jobs to a worker: lease rows with numbered attempts, and events."""
-    tx.many("event/insert", _leased(tx, grants, worker, until, actor))
+    alike.write(tx, "event/insert", _leased(tx, grants, worker, until, actor), 0)
 
 
 def _leased(
     tx: Transaction, grants: Sequence[Grant], worker: WorkerId, until: Instant, actor: str
-) -> list[tuple[Any, ...]]:
+) -> dict[tuple[Any, ...], list[JobId]]:
     """Lease rows with numbered attempts; the events that are to be recorded of it."""
-    leases, events = [], []
+    leases: dict[tuple[Any, ...], dict[JobId, ClaimId]] = {}
+    events: dict[tuple[Any, ...], list[JobId]] = {}
     now = tx.now
     claimed = Cause.CLAIM
     running = next_state(State.QUEUED, Cause.CLAIM)
@@ -288,9 +299,9 @@ def _leased(
     for left, claim in grants:
         at = max(left.since, now)
         number = left.attempt + 1
-        leases.append((left.job, claim, number, worker, until, at, left.lane, left.priority))
-        events.append((left.job, at, claimed, queued, running, number, actor, None))
-    tx.many(moves.ENTER[Place.LEASED], leases)
+        leases.setdefault((number, worker, until, at, left.lane, left.priority), {})[left.job] = claim
+        events.setdefault((at, claimed, queued, running, number, actor, None), []).append(left.job)
+    alike.write(tx, moves.ENTER[Place.LEASED], leases, 0, 1)
     return events
 
 

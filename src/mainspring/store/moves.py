@@ -37,11 +37,13 @@ AT_ONCE: dict[str, tuple[Place, Place, Cause]] = {
     "job/succeed": (Place.LEASED, Place.ENDED, Cause.SUCCEED),
     "job/submit": (Place.NOWHERE, Place.READY, Cause.SUBMIT),
     "job/enter_lease_set": (Place.NOWHERE, Place.LEASED, Cause.CLAIM),
+    "job/enter_lease_alike": (Place.NOWHERE, Place.LEASED, Cause.CLAIM),
+    "job/enter_ready_alike": (Place.NOWHERE, Place.READY, Cause.SUBMIT),
     "job/leave_ready_set": (Place.READY, Place.NOWHERE, Cause.CLAIM),
     "job/enter_ended_set": (Place.NOWHERE, Place.ENDED, Cause.SUCCEED),
     "job/leave_lease_set": (Place.LEASED, Place.NOWHERE, Cause.SUCCEED),
 }
-"""Moves that are made whole (at_once.py), by one statement or by one for each place: from where, to where, why."""
+"""Moves of many jobs (at_once.py, alike.py), by one statement or by one for each place: from where, to where, why."""
 
 SWEPT = "job/leave_lease_lost"
 """The sweeper leaves a lease by this one whatever the verdict is."""

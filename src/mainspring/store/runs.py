@@ -10,7 +10,7 @@ from mainspring.domain.ids import JobId, RunId
 from mainspring.domain.job import Link
 from mainspring.domain.joins import Needs, NodeState, Reason, RunState, Stop, Tally
 from mainspring.domain.node_states import NodeCause
-from mainspring.store import catalog, rows
+from mainspring.store import alike, catalog, rows
 from mainspring.store.transaction import Transaction, Wanted
 
 Key = tuple[RunId, int]
@@ -326,12 +326,12 @@ def gone(tx: Transaction, keys: Sequence[Key]) -> set[Key]:
 
 def leave(tx: Transaction, nodes: Sequence[Gone]) -> None:
     """Nodes leave their place."""
-    tx.many("node/insert", nodes)
+    alike.write_rows(tx, "node/insert", nodes, 1)
 
 
 def end_nodes(tx: Transaction, ends: Sequence[tuple[NodeState, Instant, str | None, RunId, int]]) -> None:
     """Active nodes end."""
-    tx.many("node/end", ends)
+    alike.write_rows(tx, "node/end", ends, 4)
 
 
 def count_items(tx: Transaction, changes: Sequence[tuple[int, int, int, RunId, int]]) -> list[Items]:

@@ -205,10 +205,10 @@ class Wave:
         if not ends:
             return
         now = self._tx.now
-        runs.end_nodes(self._tx, [(state, now, failure, *key) for *key, state, failure in sorted(ends)])  # type: ignore[misc]
+        runs.end_nodes(self._tx, [(state, now, failure, run, number) for run, number, state, failure in sorted(ends)])
+        self._roomy |= {run for run, *_ in ends}
         for run, number, state, _ in ends:
             self.tell(run, number, _weight(state))
-            self._make_room(run)
             if not silent:
                 self._note(run, number, NodeState.ACTIVE, state)
         self._failed += [(run, number) for run, number, state, _ in ends if state is NodeState.FAILED]
@@ -391,8 +391,7 @@ class Wave:
 
     def _active(self, key: Key, items: int | None = None, begun: int | None = None, failure: str | None = None) -> None:
         late = int(self._held[key[0]].stop is not None)
-        now = self._tx.now
-        self._left.append(Gone(*key, NodeState.ACTIVE, None, now, None, items, begun, late, failure=failure))
+        self._left.append(Gone(*key, NodeState.ACTIVE, None, self._tx.now, None, items, begun, late, None, failure))
 
     def _map(self, one: Going, sources: Sources) -> None:
         """The first items of a map; the others begin when there is room for them."""

@@ -96,16 +96,16 @@ class Reaching:
             below, counts = opened.pop(key)
             so_far = self._ends.setdefault(key, _Open(below, [0, 0, 0]))
             so_far.counts[:] = map(add, so_far.counts, counts)
-        self._locked |= {key for key, one in opened.items() if one.is_partly}
-        return self._certain(opened)
+        partly = {key: one for key, one in opened.items() if one.is_partly}
+        self._locked |= partly.keys()
+        return self._certain(opened, partly)
 
     def reach_ends(self) -> Reached:
         """What all of it means to the ends of runs."""
         ends, self._ends = self._ends, {}
-        return self._certain(ends)
+        return self._certain(ends, {key: one for key, one in ends.items() if one.is_partly})
 
-    def _certain(self, opened: dict[Key, _Open]) -> Reached:
-        partly = {key: one for key, one in opened.items() if one.is_partly}
+    def _certain(self, opened: dict[Key, _Open], partly: dict[Key, _Open]) -> Reached:
         counted = _counted(self._tx, partly) if partly else {}
         certain: dict[Key, Needs] = {}
         specs: dict[Key, Spec] = {}

@@ -50,6 +50,13 @@ def test_what_can_not_be_is_refused_with_its_place(server: Serving) -> None:
         server.http.post(f"{API}/runs", json={"definition": {"name": "x", "nodes": wrong}}),
     ):
         assert (answer.status_code, problem(answer)["field"]) == (422, "nodes[1].params.count"), answer.text
+    broken = {"type": "object", "properties": {"x": {"type": "text"}}}
+    for answer in (
+        server.http.put(f"{API}/workflows/x", json={"nodes": NODES, "parameters": broken}),
+        server.http.post(f"{API}/runs", json={"definition": {"name": "x", "nodes": NODES, "parameters": broken}}),
+    ):
+        told = problem(answer)
+        assert (answer.status_code, told["field"]) == (422, "parameters.properties.x.type"), answer.text
     assert problem(server.http.get(f"{API}/runs/99"))["code"] == "unknown_run"
     assert problem(server.http.post(f"{API}/workflows/nobody/runs", json={}))["code"] == "unknown_workflow"
 

@@ -15,7 +15,7 @@ from mainspring.domain.run import RunRequest
 from mainspring.domain.timetable import Origin
 from mainspring.domain.topic import SubscriptionWanted
 from mainspring.domain.webhook import WebhookWanted
-from mainspring.domain.workflow import Workflow
+from mainspring.domain.workflow import Node, Workflow
 from mainspring.engine.carry import Carry
 from mainspring.engine.fire import Fire
 from mainspring.errors import Unauthenticated, UnresolvedReference
@@ -23,6 +23,7 @@ from mainspring.store import runs as store_runs
 from mainspring.transitions.inputs import resolved
 from tests.contract.run_stories import Runs, node
 from tests.contract.stories import Story
+from tests.contract.test_schedules import after, outcomes
 
 WORDS = "correct horse battery"
 NONSENSE = '{"x'
@@ -204,3 +205,21 @@ def test_an_event_whose_detail_is_spoiled_is_shown_as_it_is(story: Story) -> Non
         story.bench.alter(story.store, f"update event set detail = '{text}' where job = {job}")
         history = read.history(story.store, after=0, job=job, kinds=(), limit=10)
         assert [event.detail for event in history] == [{"unreadable": text}] * 2
+
+
+@pytest.mark.parametrize("header", [NONSENSE, '{"name": "inner", "nodes": [], "parameters": {"properties": {"x": 5}}}'])
+def test_a_definition_that_is_spoiled_fails_what_names_it_and_all_else_goes_on(story: Story, header: str) -> None:
+    flow = Runs(story)
+    workflows.put(story.store, Workflow("inner", (node("a"),)), actor="ann")
+    workflows.put(story.store, Workflow("sound", (node("b"),)), actor="ann")
+    run = flow.start(node("A"), Node("sub", workflow="inner", needs=("A",)))
+    for name in ("inner", "sound"):
+        plan = Plan({"every": "1m"}, workflow=name)
+        schedules.put(story.store, name, plan, origin=Origin.CLI, actor="ann")
+    story.bench.alter(story.store, f"update version set header = '{header}' where header like '%inner%'")
+    flow.end("A")
+    assert flow.states(run) == {"A": "succeeded", "sub": "failed"}
+    after(story, MINUTE)
+    assert outcomes(story, "inner") == [("missed", 1)]
+    assert outcomes(story, "sound") == [("fired", 1)]
+    assert "sound" in [one.name for one in workflows.listed(story.store)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mainspring.domain.graph import Graph, compiled
 from mainspring.domain.nesting import check_nesting
 from mainspring.domain.run import WorkflowShown
+from mainspring.domain.schemas import check_schema
 from mainspring.domain.workflow import Workflow, content_hash
 from mainspring.errors import InvalidWorkflow
 from mainspring.store import Store, Transaction, catalog, trail, workflows
@@ -50,6 +51,7 @@ def checked(store: Store, document: Workflow) -> Graph:
     """A document against what is known here. Raises InvalidWorkflow, PayloadTooLarge."""
     tasks, names = store.read(lambda tx: (catalog.callable_names(tx), [found.name for found in workflows.every(tx)]))
     graph = compiled(document, tasks=tasks, known=lambda: tasks, workflows={*names, document.name})
+    check_schema(document)
     check_nesting(document, lambda name: store.read(lambda tx: workflows.known(tx, name)))
     check_literals(document, store.read(lambda tx: takers_of(tx, document)))
     return graph

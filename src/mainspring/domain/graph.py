@@ -62,7 +62,7 @@ def compiled(
     """Check a document and number its nodes. Raises InvalidWorkflow, PayloadTooLarge.
 
     ``tasks`` and ``workflows``: the names that nodes may name (None: any); ``known``: what a refusal may suggest.
-    Parameter schemas are not checked here; nesting across documents is nesting.py's.
+    Parameter schemas are schemas.py's, nesting across documents is nesting.py's.
     """
     _check_document(document)
     numbers = _numbered(document.nodes)

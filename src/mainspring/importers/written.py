@@ -10,11 +10,16 @@ from typing import Any
 
 from mainspring.domain.graph import compiled
 from mainspring.domain.parameters import DEEPEST, loads_strict
+from mainspring.domain.schemas import check_schema
 from mainspring.domain.workflow import MOST_BYTES, Workflow, from_plain
 from mainspring.errors import InvalidInput, InvalidWorkflow, PayloadTooLarge
 
 _MOST_REPEATED = 200_000
 """Values that aliases repeat, of one file."""
+
+_TOO_DEEP = "it is nested too deep, or aliases make it too large"
+_PLAIN = {"sequence": "tag:yaml.org,2002:seq", "mapping": "tag:yaml.org,2002:map"}
+"""The tags that lists and objects have by themselves."""
 
 
 def read(text: str, file: str) -> Workflow:
@@ -36,6 +41,7 @@ def read(text: str, file: str) -> Workflow:
     try:
         document = from_plain(value)
         compiled(document)
+        check_schema(document)
     except InvalidWorkflow as error:
         raise InvalidWorkflow(error.what, place=_told(file, lines, error.field), remedy=error.remedy) from error
     except InvalidInput as error:
@@ -79,6 +85,8 @@ def _yaml(text: str, file: str) -> tuple[Any, dict[str, int]]:
         raise InvalidWorkflow(str(error.problem or error.context or "it is not YAML"), place=where) from error
     except yaml.YAMLError as error:
         raise InvalidWorkflow(str(error).partition("\n")[0], place=file) from error
+    except RecursionError as error:
+        raise InvalidWorkflow(_TOO_DEEP, place=file) from error
     plain = _Plain(file, Loader(""), len(text) + _MOST_REPEATED)  # no value is written in less than a character
     return (None if root is None else plain.value(root, "", DEEPEST)), plain.lines
 
@@ -97,9 +105,9 @@ class _Plain:
         self.lines[place] = line
         self._left -= 1
         if room == 0 or self._left < 0:
-            raise InvalidWorkflow(
-                "it is nested too deep, or aliases make it too large", place=f"{self._file} line {line}"
-            )
+            raise InvalidWorkflow(_TOO_DEEP, place=f"{self._file} line {line}")
+        if node.tag != _PLAIN.get(node.id, node.tag):
+            raise self._not_taken(node, line)
         if node.id == "sequence":
             return [self.value(one, f"{place}[{number}]", room - 1) for number, one in enumerate(node.value)]
         if node.id == "mapping":
@@ -127,8 +135,11 @@ class _Plain:
         if kind in ("str", "null"):
             return text if kind == "str" else None
         if kind not in ("int", "float"):
-            raise InvalidWorkflow(f"the tag {node.tag!r} is not taken", place=f"{self._file} line {line}")
+            raise self._not_taken(node, line)
         try:
             return self._loader.construct_object(node)
         except ValueError as error:
             raise InvalidWorkflow(f"{text!r} is no number", place=f"{self._file} line {line}") from error
+
+    def _not_taken(self, node: Any, line: int) -> InvalidWorkflow:
+        return InvalidWorkflow(f"the tag {node.tag!r} is not taken", place=f"{self._file} line {line}")

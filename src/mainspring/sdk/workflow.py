@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Generic, ParamSpec, TypedDict
 
@@ -15,6 +15,7 @@ from mainspring.domain.graph import compiled
 from mainspring.domain.joins import Rule
 from mainspring.domain.retry import Retry
 from mainspring.domain.run import RunRequest
+from mainspring.domain.schemas import check_schema
 from mainspring.domain.task import checked_name
 from mainspring.domain.workflow import OnFailure
 from mainspring.errors import InvalidOption, InvalidTask, InvalidWorkflow, near
@@ -126,14 +127,17 @@ class Workflow:
         result: Any = None,
         description: str = "",
     ) -> None:
+        schema = _schema(name, parameters or {})
         self.document = domain.Workflow(
             name=name,
-            nodes=tuple(node.document for node in nodes),
-            parameters=_schema(name, parameters or {}),
+            nodes=tuple(_documents(nodes)),
+            parameters=schema,
             result=None if result is None else _written(result, f"result of {name}"),
             **_whole_fields(on_failure, timeout, parallel, description),
         )
         compiled(self.document)
+        if schema == parameters:  # one that is made of types is right
+            check_schema(self.document)
 
     def __repr__(self) -> str:
         return f"<workflow {self.document.name}: {len(self.document.nodes)} nodes>"
@@ -269,8 +273,20 @@ def _written(value: Any, what: str) -> Any:
     return plain(value, what)
 
 
+def _documents(nodes: Any) -> Iterator[domain.Node]:
+    if not isinstance(nodes, Iterable) or isinstance(nodes, str):
+        raise InvalidWorkflow(f"they are {nodes!r:.100}", place="nodes", remedy='Write [Node("A", task="a"), ...].')
+    for number, node in enumerate(nodes):
+        if not isinstance(node, Node):
+            raise InvalidWorkflow(f"{node!r:.100} is no Node", place=f"nodes[{number}]", remedy="Write Node(name).")
+        yield node.document
+
+
 def _schema(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """A schema as it is, or one made from names and types."""
+    if not isinstance(parameters, Mapping):
+        what = f"{parameters!r:.100} is neither a JSON Schema nor names with types"
+        raise InvalidWorkflow(what, place="parameters", remedy='Write {"day": str}.')
     if not parameters or any(isinstance(value, str | dict | list | bool) for value in parameters.values()):
         return dict(parameters)
     return from_types(name, parameters).schema

@@ -11,6 +11,7 @@ from functools import partial
 
 from mainspring.domain.graph import check_names, compiled
 from mainspring.domain.nesting import check_nesting, nested_first
+from mainspring.domain.schemas import check_schema
 from mainspring.domain.steps import edges, header_of, steps
 from mainspring.domain.workflow import Workflow, content_hash
 from mainspring.errors import InvalidInput, InvalidWorkflow
@@ -46,6 +47,7 @@ def _store(tx: Transaction, document: Workflow) -> None:
     tasks = catalog.callable_names(tx)
     names = {found.name for found in workflows.every(tx)}
     check_names(document, tasks, names | {document.name}, lambda: tasks)
+    check_schema(document)
     check_nesting(document, partial(workflows.known, tx))
     check_literals(document, takers_of(tx, document))
     version, whole = workflows.insert(tx, content_hash(document), header_of(document), len(document.nodes))

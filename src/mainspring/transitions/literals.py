@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 from mainspring.domain.parameters import duration_names, iso_durations
 from mainspring.domain.references import Values, filled, found
+from mainspring.domain.schemas import validator_of
 from mainspring.domain.workflow import Node, Workflow
 from mainspring.errors import InvalidParameters, InvalidWorkflow
 from mainspring.store import catalog, workflows
 from mainspring.store.transaction import Transaction
 from mainspring.transitions.begun import header_of
 from mainspring.transitions.firing import Item, Refused, with_item
-from mainspring.transitions.prepared import Taking, check_fits, check_names, declared_of, find, validator_of
+from mainspring.transitions.prepared import Taking, check_fits, check_names, declared_of, find
 from mainspring.transitions.run_births import taking_of
 
 _OF_VALUES = ("properties", "patternProperties", "additionalProperties", "$defs", "definitions")

@@ -6,18 +6,28 @@ The schema decides, never user code. For submits, schedules and runs alike; noth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mainspring.clock import Duration, Instant, duration, duration_text, instant
 from mainspring.domain.ids import JobId, LaneId
 from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST, JobRequest
-from mainspring.domain.parameters import checked_json, duration_names, form_hint, is_iso_duration, iso_durations
+from mainspring.domain.parameters import checked_json, duration_names, form_hint, iso_durations
 from mainspring.domain.retry import Retry
+from mainspring.domain.schemas import validator_of
 from mainspring.domain.span import TAG
 from mainspring.domain.task import Task, checked_name
 from mainspring.domain.uniqueness import checked_rule
-from mainspring.errors import InvalidDuration, InvalidInstant, InvalidOption, InvalidParameters, UnknownTask, near
+from mainspring.errors import (
+    InvalidDuration,
+    InvalidInstant,
+    InvalidOption,
+    InvalidParameters,
+    InvalidTask,
+    InvalidWorkflow,
+    UnknownTask,
+    near,
+)
 from mainspring.store import catalog, keys, rows
 from mainspring.store.catalog import Ground, Known
 from mainspring.store.jobs import Birth
@@ -81,23 +91,14 @@ def find(tx: Transaction, name: str) -> str:
     return text or ""
 
 
-@cache
-def _strict_duration() -> Any:
-    import jsonschema_rs  # a worker whose jobs submit nothing starts without
-
-    return jsonschema_rs.validator_for({"format": "duration"}, validate_formats=True)
-
-
-def _is_duration(text: str) -> bool:
-    """What JSON Schema takes, and what a ``timedelta`` is written as: fractions of a second, and less than nothing."""
-    return is_iso_duration(text) or bool(_strict_duration().is_valid(text))
-
-
 @lru_cache(maxsize=2000)
 def declared_of(text: str) -> Declared:
-    """A declaration of the catalog, ready to check requests."""
+    """A declaration of the catalog, ready to check requests. Raises InvalidTask."""
     task = rows.task((text,))
-    validator = validator_of(task.schema)
+    try:
+        validator = validator_of(task.schema)
+    except InvalidWorkflow as error:  # what no runner of ours reports
+        raise InvalidTask(f"Task {task.name} can't be used: {error.message}", remedy=error.remedy) from error
     policy = _policy_text(Retry.from_document(task.retry), task.timeout, task.grace)
     requires = rows.text(dict(sorted(task.requires.items())))
     return Declared(text, task, validator, policy, duration_names(task.schema), requires)
@@ -154,13 +155,6 @@ class Taking(NamedTuple):
     name: str
     schema: Mapping[str, Any]
     validator: Any
-
-
-def validator_of(schema: Mapping[str, Any]) -> Any:
-    """What checks values against a schema of parameters."""
-    import jsonschema_rs
-
-    return jsonschema_rs.validator_for({**schema}, validate_formats=True, formats={"duration": _is_duration})
 
 
 def check_fits(taking: Taking, params: dict[str, Any]) -> None:

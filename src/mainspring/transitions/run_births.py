@@ -10,11 +10,12 @@ from mainspring.domain.ids import RunId
 from mainspring.domain.joins import RunState, Stop
 from mainspring.domain.node_states import NodeCause
 from mainspring.domain.parameters import checked_json, duration_names, iso_durations
+from mainspring.domain.schemas import validator_of
 from mainspring.domain.workflow import Workflow
 from mainspring.store import rows, runs
 from mainspring.store.runs import Errand, Happened, RunBirth
 from mainspring.store.transaction import Transaction
-from mainspring.transitions.prepared import Taking, check_fits, validator_of
+from mainspring.transitions.prepared import Taking, check_fits
 
 
 class PreparedRun(NamedTuple):
@@ -42,15 +43,16 @@ def prepare_run(version: int, header: Workflow, params: Any, tags: Mapping[str, 
 
 
 def checked_params(header: Workflow, params: Any) -> str:
-    """The parameters of a run as they are stored, defaults filled in. Raises InvalidParameters, PayloadTooLarge."""
+    """The parameters of a run as they are stored, defaults filled in. Raises InvalidParameters and its siblings."""
+    taking = taking_of(header)
     params = iso_durations(header.with_defaults(params), duration_names(header.schema))
     text = checked_json(params, "params").decode()
-    check_fits(taking_of(header), params)
+    check_fits(taking, params)
     return text
 
 
 def taking_of(header: Workflow) -> Taking:
-    """What a run of it takes."""
+    """What a run of it takes. Raises InvalidWorkflow where an older version has stored what can't be used."""
     return Taking(f"workflow {header.name}", header.name, header.schema, validator_of(header.schema))
 
 

@@ -224,3 +224,35 @@ def test_a_token_is_not_revoked_by_a_request_with_fields_that_mean_nothing(serve
     answer = server.http.request("DELETE", f"{API}/tokens/kept", json={"when": "later"})
     assert (answer.status_code, problem(answer)["field"]) == (422, "when")
     assert server.http.delete(f"{API}/tokens/{made.json()['id']}").json()["revoked_at"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field"),
+    [
+        ("POST", "/runs", {}, "definition"),
+        ("POST", "/runs", {"definition": {"name": "w", "nodes": [{"task": "echo"}]}}, "nodes[0].name"),
+        ("POST", "/runs", {"definition": {"name": "w", "nodes": [{"name": "a"}], "timeout": 0}}, "timeout"),
+        ("PUT", "/workflows/w", {}, "nodes"),
+        ("POST", "/jobs", {"task": "receipt", "unique": {}}, "unique.key"),
+        ("POST", "/jobs", {"task": "receipt", "unique": {"key": "a", "wihle": 1}}, "unique.wihle"),
+        ("POST", "/jobs", {"task": "receipt", "tags": {"a": 1}}, "tags"),
+        ("POST", "/tokens", {"name": "x"}, "role"),
+        ("POST", "/tokens", {"name": "x", "role": "admin", "expires_in": "soon"}, "expires_in"),
+        ("POST", "/schedules/outage", {"name": "x"}, "from"),
+        ("POST", "/schedules/outage", {"name": "x", "from": "2026-01-01T00:00Z"}, "to"),
+        ("POST", "/schedules/load", {"for": "long"}, "for"),
+        ("POST", "/schedules/load", {"from": "noon"}, "from"),
+        ("POST", "/schedules/x/backfill", {"from": "2026-01-01T00:00:00Z"}, "to"),
+        ("POST", "/schedules/x/backfill", {"from": "noon", "to": "2026-01-01T00:00:00Z"}, "from"),
+        ("PUT", "/subscriptions/s", {}, "topic"),
+        ("POST", "/webhooks", {"name": "w"}, "url"),
+        ("POST", "/login", {"name": "w"}, "password"),
+        ("GET", "/series?metric=moved&step=long", None, "step"),
+        ("GET", "/jobs/events?kind=ended", None, "kind"),
+    ],
+)
+def test_the_field_is_told_also_where_it_is_missing(
+    server: Serving, method: str, path: str, body: dict[str, Any] | None, field: str
+) -> None:
+    told = problem(server.http.request(method, f"{API}{path}", json=body))
+    assert (told["status"], told.get("field")) == (422, field), told

@@ -15,7 +15,7 @@ from mainspring.domain.run import RunRequest
 from mainspring.domain.timetable import Origin
 from mainspring.domain.topic import SubscriptionWanted
 from mainspring.domain.webhook import WebhookWanted
-from mainspring.domain.workflow import Node, Workflow
+from mainspring.domain.workflow import Node, Workflow, content_hash
 from mainspring.engine.carry import Carry
 from mainspring.engine.fire import Fire
 from mainspring.errors import Unauthenticated, UnresolvedReference
@@ -210,13 +210,16 @@ def test_an_event_whose_detail_is_spoiled_is_shown_as_it_is(story: Story) -> Non
 @pytest.mark.parametrize("header", [NONSENSE, '{"name": "inner", "nodes": [], "parameters": {"properties": {"x": 5}}}'])
 def test_a_definition_that_is_spoiled_fails_what_names_it_and_all_else_goes_on(story: Story, header: str) -> None:
     flow = Runs(story)
-    workflows.put(story.store, Workflow("inner", (node("a"),)), actor="ann")
+    inner = Workflow("inner", (node("a"),))
+    workflows.put(story.store, inner, actor="ann")
     workflows.put(story.store, Workflow("sound", (node("b"),)), actor="ann")
     run = flow.start(node("A"), Node("sub", workflow="inner", needs=("A",)))
     for name in ("inner", "sound"):
         plan = Plan({"every": "1m"}, workflow=name)
         schedules.put(story.store, name, plan, origin=Origin.CLI, actor="ann")
-    story.bench.alter(story.store, f"update version set header = '{header}' where header like '%inner%'")
+    story.bench.alter(
+        story.store, f"update workflow_version set header = '{header}' where hash = '{content_hash(inner)}'"
+    )
     flow.end("A")
     assert flow.states(run) == {"A": "succeeded", "sub": "failed"}
     after(story, MINUTE)

@@ -37,6 +37,10 @@ FACTS = Facts(
         "-1 < 0 and 1e3 == 1000",
         '"it\\"s" == \'it"s\'',
         "'x' in results.raw['by name']",
+        r'"\u006donday" == params.day',
+        r"'\u006donday' == params.day",
+        r'"\ud83d\ude00" == "😀"',
+        r'"a\/b\r" == ' + '"a/b\r"',
         "results.raw.rows",
     ],
 )

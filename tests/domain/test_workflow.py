@@ -74,6 +74,7 @@ def test_a_graph_knows_needs_children_and_an_order() -> None:
         ([Node("a", when="results.b")], "nodes[0].when", "there is no such node"),
         ([Node("a", when="1 =")], "nodes[0].when", "'=' at character 3"),
         ([Node("a", task="t", timeout="soon")], "nodes[0].timeout", "'soon' is not a duration"),
+        ([Node("a", task="t", timeout="0s")], "nodes[0].timeout", "it is 0; it must be longer"),
         ([Node("a", task="t", priority=5000)], "nodes[0].priority", "priority is 5000"),
         ([Node("a", task="t", retry={"max_attempts": 0})], "nodes[0].retry.max_attempts", "must be a whole number"),
         ([Node("a", task="t", queue="a b")], "nodes[0].queue", "no name of a queue"),
@@ -153,7 +154,9 @@ def test_a_document_survives_its_json_and_its_hash_knows_no_spelling() -> None:
         ({"name": "w", "nodes": [{"name": "a", "taks": "t"}]}, "nodes[0]", "Did you mean task"),
         ({"name": "w", "nodes": [], "node": 1}, "", "Did you mean nodes"),
         ({"name": "w", "nodes": [{"name": "a", "run_if": "all_good"}]}, "nodes[0].run_if", "'all_good'"),
-        ({"nodes": []}, "", "missing required field 'name'"),
+        ({"nodes": []}, "name", "it is missing"),
+        ({"name": "w", "nodes": [{"task": "t"}]}, "nodes[0].name", "it is missing"),
+        ({"name": "w", "nodes": [{"name": "a", "tags": {"a": 1}}]}, "nodes[0].tags", "expected 'str', got 'int'"),
         ([], "", "Expected 'object'"),
     ],
 )

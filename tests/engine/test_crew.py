@@ -106,6 +106,7 @@ def test_a_stuck_thread_is_left_until_the_other_jobs_of_its_runner_are_done():
     crew.run(Duration(15 * SECOND))
     assert crew.outcomes(other) == [Outcome.SUCCEEDED]
     assert crew.outcomes(stuck) == [Outcome.TIMED_OUT]
+    assert [one.failure and one.failure.type for one in crew.client.attempts(stuck)] == ["TimedOut"]
     assert len(crew.workers["alpha"].runners) == 1
 
 

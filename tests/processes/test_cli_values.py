@@ -17,7 +17,7 @@ from mainspring.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, Duration, I
 from mainspring.domain.states import Outcome, State
 from mainspring.domain.task import Executor, Task
 from mainspring.domain.worker import WorkerState
-from mainspring.errors import InvalidParameters, PayloadTooLarge
+from mainspring.errors import InvalidJson, InvalidParameters, PayloadTooLarge
 
 DURATION = {"type": "string", "format": "duration"}
 NOW = Instant(1_790_000_000_000_000)
@@ -81,6 +81,12 @@ def test_what_is_no_json_where_json_is_wanted_names_parameter_and_right(schema: 
     assert raised.value.field == "params.p"
     assert repr(text) in raised.value.message
     assert right in str(raised.value)
+
+
+def test_a_number_that_can_not_be_kept_is_told_as_such():
+    with pytest.raises(InvalidJson, match=r"beyond .* Pass it as text") as raised:
+        reading({"type": "integer"}, "99999999999999999999")
+    assert raised.value.field == "params.p"
 
 
 def test_a_schema_that_refers_to_itself_is_read(monkeypatch: pytest.MonkeyPatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -13,6 +14,7 @@ from mainspring.cli.access import Access, option
 from mainspring.client.setting_wire import edit_wire, holding_wire
 from mainspring.clock import SystemClock
 from mainspring.config.live import Live
+from mainspring.config.schedules import schedules_of
 from mainspring.domain.configured import Edit, Holding, key_of
 from mainspring.errors import InvalidSetting, NoDatabase, WrongUse
 
@@ -97,6 +99,8 @@ def validate(
 ) -> int:
     """Check a configuration file and the environment; says what is wrong, and where. Starts and changes nothing."""
     loaded = access.load(file=file)
+    if Path(loaded.file).exists():
+        schedules_of(Path(loaded.file))
     named = sum(len(stated) for stated in loaded.layers.values())
     if access.json:
         show.as_json({"file": loaded.file, "stated": named})

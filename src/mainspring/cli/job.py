@@ -124,11 +124,20 @@ def _facts(job: Job, attempts: list[Attempt], now: Instant) -> list[tuple[str, s
 
 
 def _tried(job: Job, attempts: list[Attempt]) -> str:
-    """``2 of 4``, and how many count for nothing in that, as they were lost or given back."""
-    free = sum(one.charge is not None and one.charge is not Charge.ATTEMPT for one in attempts)
-    counting = looks.tried(job.attempt - free, job.max_attempts)
-    verb = "does" if free == 1 else "do"
-    return counting if not free else f"{counting}, and {free} that {verb} not count (lost or given back)"
+    """``2 of 4``, and how many count for nothing in that, and why."""
+    others = [one.charge for one in attempts if one.charge not in (None, Charge.ATTEMPT)]
+    counting = looks.tried(job.attempt - len(others), job.max_attempts)
+    why = " or ".join(dict.fromkeys(_UNCOUNTED[charge] for charge in _UNCOUNTED if charge in others))
+    verb = "does" if len(others) == 1 else "do"
+    return f"{counting}, and {len(others)} that {verb} not count ({why})" if others else counting
+
+
+_UNCOUNTED = {
+    Charge.LOSS: "lost",
+    Charge.SUSPECT: "lost with a shared runner",
+    Charge.RELEASE: "given back",
+    Charge.NOTHING: "cancelled",
+}
 
 
 def _started(job: Job, now: Instant) -> str:

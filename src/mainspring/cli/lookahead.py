@@ -20,6 +20,7 @@ from mainspring.domain import plan as plans
 from mainspring.domain.outage import Effect
 from mainspring.domain.plan import Plan
 from mainspring.domain.recurrence import guessed, moment
+from mainspring.errors import of_field
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 """What is a name rather than an expression."""
@@ -120,8 +121,8 @@ def load(
     """Show how many ticks of all schedules fall into each minute, and where they pile up."""
     with access.client() as client:
         rules = lookahead.rules_of(client.schedules())
-    start = SystemClock().now() if from_ is None else instant(from_)
-    found = lookahead.load(rules, start, length=duration(for_))
+    start = SystemClock().now() if from_ is None else of_field("from", instant, from_)
+    found = lookahead.load(rules, start, length=of_field("for", duration, for_))
     if access.json:
         show.as_json(lookahead.load_document(found))
         return 0

@@ -13,6 +13,7 @@ from mainspring.cli.access import Access, option
 from mainspring.client.record_wire import record_wire
 from mainspring.clock import SECOND, Duration, Instant, SystemClock, duration
 from mainspring.domain.record import Record, RecordFilter, level_name
+from mainspring.errors import of_field
 
 
 @Parameter(name="*")
@@ -34,7 +35,7 @@ RECORDS = Records()
 def shown(wanted: Records, access: Access, *, on: bool) -> int:
     """Show them; ``on``: and what comes, until one ends it."""
     clock = SystemClock()
-    since = None if wanted.since is None else Instant(clock.now() - duration(wanted.since))
+    since = None if wanted.since is None else Instant(clock.now() - of_field("since", duration, wanted.since))
     asked = RecordFilter(
         level=wanted.level,
         process=wanted.process,

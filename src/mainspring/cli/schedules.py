@@ -16,7 +16,7 @@ from mainspring.domain import plan as plans
 from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.parameters import loads_strict
 from mainspring.domain.timetable import Origin, Outcome, Schedule, Standing, Tick
-from mainspring.errors import InvalidOption, UnknownWorkflow, WorkflowNotKnown
+from mainspring.errors import InvalidOption, UnknownWorkflow, WorkflowNotKnown, of_field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -238,7 +238,13 @@ def backfill(  # noqa: PLR0913 - the documented options
     if order not in {"oldest", "newest"}:
         raise InvalidOption(f"--order is {order!r}.", remedy="It is oldest or newest.", field="order")
     wanted = BackfillRequest(
-        instant(from_), instant(to), dry_run, limit, newest_first=order == "newest", at_once=at_once, again=again
+        of_field("from", instant, from_),
+        of_field("to", instant, to),
+        dry_run,
+        limit,
+        newest_first=order == "newest",
+        at_once=at_once,
+        again=again,
     )
     with access.client(actor=of.operator()) as client:
         found = client.backfill(name, wanted)

@@ -13,6 +13,7 @@ from mainspring.client.wire import change_wire, token_wire
 from mainspring.clock import Instant, SystemClock, duration
 from mainspring.domain.access import Change, ChangeFilter, Token, role_of
 from mainspring.domain.listing import MOST, MOST_LINES, checked_limit
+from mainspring.errors import of_field
 
 
 def create(
@@ -27,7 +28,7 @@ def create(
     access: Access = of.DEFAULT,
 ) -> int:
     """Make a token for REST. Its secret is printed once and kept nowhere."""
-    lasts = None if expires is None else duration(expires)
+    lasts = None if expires is None else of_field("expires", duration, expires)
     with access.client(actor=of.operator(), make=True) as client:
         token, secret = client.create_token(name, role_of(role), lasts=lasts, queues=queues or None)
     with show.done(f"token {token.name} was made; its secret could not be shown, so revoke it"):

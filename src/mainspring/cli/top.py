@@ -16,7 +16,7 @@ from mainspring.domain.metric import Point, SeriesWanted, quantile
 from mainspring.domain.queue import Queue
 from mainspring.domain.states import State
 from mainspring.domain.worker import Worker, WorkerState
-from mainspring.errors import InvalidOption
+from mainspring.errors import InvalidOption, of_field
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -51,7 +51,7 @@ def top(
 
     Rates and lengths are of the last five minutes, as far as a server has counted them.
     """
-    pause = duration(every)
+    pause = of_field("every", duration, every)
     if not SECOND // 2 <= pause <= 10 * MINUTE:
         raise InvalidOption(f"--every is {every}; it must be from 500ms to 10m.", field="every")
     with access.client() as client:

@@ -102,9 +102,12 @@ def _value(task: Task | Workflow, name: str, text: str) -> Any:
         return text
     try:
         value = loads_strict(text, name)
-    except InvalidJson:
+    except InvalidJson as error:
         if "string" in allowed:
             return text
+        if text.removeprefix("-").isdigit():  # a whole number, and a larger one than can be kept
+            error.field = f"params.{name}"
+            raise
         raise InvalidParameters(
             f"Parameter {name!r} of {task.name} is {text!r}; it must be {' or '.join(sorted(allowed))}.",
             remedy=_example(allowed),

@@ -18,6 +18,7 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -382,5 +383,16 @@ class _Parser:
 
 
 def _unquoted(text: str) -> str:
-    inner = text[1:-1]
-    return re.sub(r"\\(.)", lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), inner, flags=re.DOTALL)
+    """What it stands for: escapes are those of JSON, and any other character that is escaped is itself."""
+    if text.startswith('"'):
+        with suppress(msgspec.DecodeError):
+            return msgspec.json.decode(text, type=str)
+    return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _escaped, text[1:-1], flags=re.DOTALL)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    word = match[1]
+    return chr(int(word[1:], 16)) if len(word) > 1 else _ESCAPES.get(word, word)
+
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}

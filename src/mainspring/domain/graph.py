@@ -15,7 +15,7 @@ import msgspec
 from mainspring.domain import conditions, references
 from mainspring.domain.conditions import Condition
 from mainspring.domain.joins import EARLY
-from mainspring.domain.nodes import CERTAIN, check_length, check_most, check_node, check_values
+from mainspring.domain.nodes import CERTAIN, check_most, check_node, check_timeout, check_values
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.task import NAME
 from mainspring.domain.workflow import MOST_BYTES, MOST_NODES, Node, Workflow, canonical
@@ -89,7 +89,7 @@ def _check_document(document: Workflow) -> None:
         raise InvalidWorkflow(f"it has {len(document.nodes):,} nodes; at most {MOST_NODES:,}", place="nodes")
     _check_json(document)
     check_most(document.parallel, "parallel")
-    check_length(document.timeout, "timeout")
+    check_timeout(document.timeout, "timeout")
     schema = document.schema
     if schema.get("type", "object") != "object" or not isinstance(schema.get("properties", {}), dict):
         raise InvalidWorkflow(

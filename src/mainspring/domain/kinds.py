@@ -35,7 +35,7 @@ def checked_job_kinds(kinds: Iterable[str]) -> None:
     for kind in kinds:
         if kind not in known:
             remedy = near(kind, known) or f"Kinds: {', '.join(sorted(known))}."
-            raise InvalidInput(f"{kind[:80]!r} is not a kind of event.", remedy=remedy, field="kinds")
+            raise InvalidInput(f"{kind[:80]!r} is not a kind of event.", remedy=remedy, field="kind")
 
 
 def is_one_of(happening: Happening | RunEvent, kinds: Iterable[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mainspring.clock import duration
+from mainspring.clock import Duration, duration
 from mainspring.domain import references
 from mainspring.domain.job import PRIORITY_FIRST, PRIORITY_LAST
 from mainspring.domain.parameters import LARGEST_WHOLE, SMALLEST_WHOLE, checked_json
@@ -77,8 +77,9 @@ def _check_map(node: Node, place: str) -> None:
 
 
 def _check_options(node: Node, place: str) -> None:
-    for name in ("delay", "timeout", "expires"):
+    for name in ("delay", "expires"):
         check_length(getattr(node, name), f"{place}.{name}")
+    check_timeout(node.timeout, f"{place}.timeout")
     if node.priority is not None and not PRIORITY_FIRST <= node.priority <= PRIORITY_LAST:
         raise InvalidWorkflow(
             f"priority is {node.priority}; it must be from {PRIORITY_FIRST} to {PRIORITY_LAST}",
@@ -101,11 +102,17 @@ def check_most(value: int | None, place: str) -> None:
         raise InvalidWorkflow(f"parallel is {value}", place=place, remedy="At least 1; leave it out for no bound.")
 
 
-def check_length(value: str | float | None, place: str) -> None:
-    """Whether it is a duration."""
+def check_length(value: str | float | None, place: str) -> Duration | None:
+    """Whether it is a duration; it, or None."""
     if value is None:
-        return
+        return None
     try:
-        duration(value)
+        return duration(value)
     except InvalidDuration as error:
         raise InvalidWorkflow(f"{value!r} is not a duration", place=place, remedy=error.remedy) from error
+
+
+def check_timeout(value: str | float | None, place: str) -> None:
+    """Whether something can be done within it."""
+    if check_length(value, place) == 0:
+        raise InvalidWorkflow("it is 0; it must be longer", place=place, remedy="Leave it out for no timeout.")

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from mainspring.domain.joins import Rule
+from mainspring.domain.misfit import misfit
 from mainspring.errors import InvalidWorkflow, near
 
 MOST_NODES = 100_000
@@ -110,7 +111,7 @@ def from_plain(value: Any) -> Workflow:
     try:
         return msgspec.convert(value, Workflow)
     except msgspec.ValidationError as error:
-        raise _misfit(str(error)) from error
+        raise _misfit(error) from error
 
 
 def from_json(data: bytes) -> Workflow:
@@ -118,17 +119,15 @@ def from_json(data: bytes) -> Workflow:
     try:
         return msgspec.json.decode(data, type=Workflow)
     except msgspec.ValidationError as error:
-        raise _misfit(str(error)) from error
+        raise _misfit(error) from error
 
 
-def _misfit(said: str) -> InvalidWorkflow:
-    """What msgspec says (``Expected `str`, got `int` - at `$.nodes[0].name` ``), in our words."""
-    what, _, where = said.partition(" - at `$")
-    place = where.rstrip("`").lstrip(".")
-    what = what.replace("`", "'")
-    unknown = what.partition("unknown field ")[2].strip("'")
-    if not unknown:
-        return InvalidWorkflow(what[:1].lower() + what[1:], place=place)
+def _misfit(error: msgspec.ValidationError) -> InvalidWorkflow:
+    """What msgspec says, in our words."""
+    found = misfit(error)
+    if not found.unknown:
+        return InvalidWorkflow(found.what.replace("`", "'"), place=found.path)
+    place, _, unknown = found.path.rpartition(".")
     kind = Node if place.startswith("nodes[") else Workflow
     fields = kind.__struct_fields__
     return InvalidWorkflow(

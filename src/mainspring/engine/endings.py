@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mainspring.clock import MILLISECOND, Clock, Duration, duration
-from mainspring.domain.attempt import Ending
+from mainspring.domain.attempt import Ending, Failure
 from mainspring.domain.frame import Ended
 from mainspring.domain.states import Outcome
 from mainspring.engine.downfall import Downfall
@@ -63,9 +63,11 @@ def reported(held: Held, frame: Ended) -> tuple[Ending, str]:
 
 def fallen(runner: RunnerView, held: Held, downfall: Downfall, *, lost: bool) -> Ending:
     """The end of an attempt because its runner ended: on purpose, by its guard (``lost``), or by a crash."""
-    outcome, failure, shared = Outcome.CRASHED, downfall.failure, 0
+    outcome, shared = Outcome.CRASHED, 0
+    failure: Failure | None = downfall.failure
     if held.asked is not None:
         outcome = held.asked
+        failure = _unheeded(outcome, downfall.failure) if downfall.failure.evidence.get("killed") else downfall.failure
     elif lost:
         outcome = Outcome.LOST
     elif runner.doomed:
@@ -73,3 +75,11 @@ def fallen(runner: RunnerView, held: Held, downfall: Downfall, *, lost: bool) ->
     else:
         failure, shared = downfall.failure_of(held), downfall.shared
     return Ending(job=held.job, claim=held.claim, outcome=outcome, failure=failure, shared=shared)
+
+
+def _unheeded(asked: Outcome, killed: Failure) -> Failure | None:
+    """What is told of an attempt that did not end when it was asked to, so that its runner was ended with it."""
+    if asked is not Outcome.TIMED_OUT:
+        return None
+    message = "it ran longer than its timeout allows, and its runner was ended with it"
+    return Failure("TimedOut", message, types=("TimedOut",), evidence=killed.evidence)

@@ -66,6 +66,7 @@ from mainspring.errors.invalid import (
     UnsupportedMediaType,
     WorkflowNotKnown,
     WrongUse,
+    of_field,
 )
 from mainspring.errors.outcomes import (
     AppNotLoadable,
@@ -234,4 +235,5 @@ __all__ = [
     "WrongPassword",
     "WrongUse",
     "near",
+    "of_field",
 ]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from mainspring.errors.root import MainspringError, near
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class InvalidInput(MainspringError):
@@ -13,6 +17,15 @@ class InvalidInput(MainspringError):
     code = "invalid_input"
     http_status = 422
     exit_status = 4
+
+
+def of_field(field: str, read: Callable[[T], R], value: T) -> R:
+    """What ``read`` makes of a value; where it can't be read, the error names this field."""
+    try:
+        return read(value)
+    except InvalidInput as error:
+        error.field = error.field or field
+        raise
 
 
 class UnknownTask(InvalidInput):

@@ -13,6 +13,7 @@ import msgspec
 
 from mainspring.clock import duration, duration_text, instant, instant_text
 from mainspring.domain.job import PRIORITY_DEFAULT, PRIORITY_FIRST, PRIORITY_LAST, JobRequest, Unique
+from mainspring.domain.misfit import misfit
 from mainspring.domain.parameters import checked_json
 from mainspring.domain.retry import DEFAULT, Retry
 from mainspring.domain.task import checked_name
@@ -134,9 +135,9 @@ def submit_fields(options: Mapping[str, Any]) -> dict[str, Any]:
     try:
         msgspec.convert({"task": "", **fields}, JobRequest)
     except msgspec.ValidationError as error:
-        said, _, where = str(error).rpartition(" - at `$.")
-        name = where.partition("[")[0].rstrip("`").rstrip(".")
-        raise InvalidOption(f"{name} is {fields.get(name)!r}: {said[:1].lower()}{said[1:]}.", field=name) from error
+        found = misfit(error)
+        name = found.path.partition("[")[0].partition(".")[0]
+        raise InvalidOption(f"{name} is {fields.get(name)!r:.200}: {found.what}.", field=found.path) from error
     return fields
 
 

@@ -14,6 +14,7 @@ import msgspec
 from mainspring.clock import Instant, instant
 from mainspring.domain.bulk import Bulk
 from mainspring.domain.job import ATOMIC, JobFilter, JobRequest, checked_tag
+from mainspring.domain.misfit import misfit
 from mainspring.domain.parameters import loads_strict
 from mainspring.domain.queue import QueueChange
 from mainspring.domain.states import State
@@ -53,7 +54,6 @@ _STATES = tuple(state.value for state in State if state is not State.NEW)
 _BATCH = 'Send a list of jobs, such as [{"task": "..."}, {"task": "..."}], or {"jobs": [...]}.'
 _BULK = 'Send {"action": "cancel" or "retry", "filter": {"task": "..."}, "dry_run": true}.'
 _ITEM = re.compile(r"(body|jobs)\[(?P<index>\d+)\]\.?(?P<field>.*)")
-_PLACE = re.compile(r"(?P<what>.*) - at `\$(?P<path>.*)`")
 Body = TypeVar("Body", bound=msgspec.Struct)
 _PLUS_LOST = re.compile(r" (?=\d\d:?\d\d$)")
 
@@ -113,7 +113,7 @@ def _job_request(body: dict[str, Any]) -> JobRequest:
     try:
         return msgspec.convert(body, JobRequest)
     except msgspec.ValidationError as error:
-        raise _misfit(str(error)) from error
+        raise _misfit(error) from error
 
 
 def no_fields(asked: Asked) -> None:
@@ -140,13 +140,11 @@ def body_of(asked: Asked, shape: type[Body], what: str) -> Body:
     known = shape.__struct_encode_fields__
     for name in body:
         if name not in known:
-            remedy = near(name, known) or f"It may have: {', '.join(known)}."
-            raise InvalidOption(f"{what} has no field {name[:80]!r}.", remedy=remedy, field=name[:80])
-            raise _no_field("A change of a queue", name, known)
+            raise _no_field(what, name, known)
     try:
         return msgspec.convert(body, shape)
     except msgspec.ValidationError as error:
-        raise _misfit(str(error)) from error
+        raise _misfit(error) from error
 
 
 def bulk_request(asked: Asked) -> Bulk:
@@ -162,7 +160,7 @@ def bulk_request(asked: Asked) -> Bulk:
     try:
         return msgspec.convert(body | {"filter": filtered}, Bulk)
     except msgspec.ValidationError as error:
-        raise _misfit(str(error)) from error
+        raise _misfit(error) from error
 
 
 def _narrowed(given: object) -> JobFilter:
@@ -223,15 +221,16 @@ def _value(body: bytes) -> Any:
         raise
 
 
-def _misfit(text: str) -> InvalidInput:
+def _misfit(error: msgspec.ValidationError) -> InvalidInput:
     """What msgspec says of a value of the wrong type, in our words."""
-    found = _PLACE.fullmatch(text)
-    what, path = (found["what"], found["path"].lstrip(".")) if found else (text, "")
-    field = path.partition(".")[0].partition("[")[0]
-    kind = InvalidParameters if field == "params" else InvalidOption
-    return kind(
-        f"{path or 'The body'} is of the wrong type: {what[:1].lower()}{what[1:].replace('`', '')}.", field=path
-    )
+    found = misfit(error)
+    kind = InvalidParameters if re.split(r"[.\[]", found.path)[0] == "params" else InvalidOption
+    if found.missing:
+        return kind(f"The field {found.path} is missing.", field=found.path)
+    if found.unknown:
+        return kind(f"There is no field {found.path[:200]}.", field=found.path[:200])
+    what = found.what.replace("`", "")
+    return kind(f"{found.path or 'The body'} is of the wrong type: {what}.", field=found.path)
 
 
 def _state(query: Mapping[str, str]) -> State | None:

@@ -8,6 +8,7 @@ from mainspring.client.operating import OperatingClient
 from mainspring.client.wire import change_wire, token_wire
 from mainspring.clock import duration
 from mainspring.domain.access import ChangeFilter, Role, role_of
+from mainspring.errors import of_field
 from mainspring.server import pages
 from mainspring.server.decode import body_of, no_fields
 from mainspring.server.exchange import Access, Answer, Asked, Entry
@@ -75,7 +76,7 @@ class AccessRoutes:
     def create(self, asked: Asked) -> Answer:
         """A new token; ``token`` in the answer is its secret, shown this once."""
         wanted = body_of(asked, TokenWanted, "A token")
-        lasts = None if wanted.expires_in is None else duration(wanted.expires_in)
+        lasts = None if wanted.expires_in is None else of_field("expires_in", duration, wanted.expires_in)
         token, secret = self._client.acting(asked.actor).create_token(
             wanted.name, role_of(wanted.role), lasts=lasts, queues=wanted.queues
         )

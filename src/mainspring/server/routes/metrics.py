@@ -6,7 +6,7 @@ from mainspring.client.metric_wire import point_wire
 from mainspring.client.operating import ServingClient
 from mainspring.clock import DAY, HOUR, MINUTE, Clock, Duration, Instant, SystemClock, duration, instant_text
 from mainspring.domain.metric import METRICS, SeriesWanted
-from mainspring.errors import InvalidInput
+from mainspring.errors import InvalidInput, of_field
 from mainspring.server.decode import instant_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
 from mainspring.server.exposition import CONTENT_TYPE, text
@@ -74,7 +74,7 @@ class MetricRoutes:
         asked.keep(query.get("queue"))
         if "metric" not in query:
             raise InvalidInput("metric is missing.", remedy="Name one, such as metric=submitted.", field="metric")
-        step = duration(query.get("step", "1m"))
+        step = of_field("step", duration, query.get("step", "1m"))
         until = instant_of(query, "to") or self._clock.now()
         first = instant_of(query, "from") or Instant(until - _USUAL.get(step, HOUR))
         by = tuple(query["by"].split(",")) if query.get("by") else ()

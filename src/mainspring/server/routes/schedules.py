@@ -19,7 +19,7 @@ from mainspring.domain.backfill import BackfillRequest
 from mainspring.domain.lookahead import load, load_document, preview_document, rules_of
 from mainspring.domain.outage import outage, outage_document
 from mainspring.domain.timetable import Origin
-from mainspring.errors import InvalidOption
+from mainspring.errors import InvalidOption, of_field
 from mainspring.server import pages
 from mainspring.server.decode import body_of, no_fields, object_of
 from mainspring.server.exchange import Access, Answer, Asked, Entry, Reach
@@ -158,8 +158,8 @@ class ScheduleRoutes:
         if body.order not in {"oldest", "newest"}:
             raise InvalidOption(f"order is {body.order!r:.80}.", remedy="It is oldest or newest.", field="order")
         wanted = BackfillRequest(
-            instant(body.from_),
-            instant(body.to),
+            of_field("from", instant, body.from_),
+            of_field("to", instant, body.to),
             body.dry_run,
             body.limit,
             newest_first=body.order == "newest",
@@ -196,7 +196,10 @@ class ScheduleRoutes:
     def outage(self, asked: Asked) -> Answer:
         """What an outage would do to a schedule, or to a recurrence of no schedule yet."""
         body = object_of(asked)
-        begin, end, name = body.pop("from", None), body.pop("to", None), body.pop("name", None)
+        for name in ("from", "to"):
+            if body.get(name) is None:
+                raise InvalidOption(f"The field {name} is missing.", remedy="Say when it begins and ends.", field=name)
+        begin, end, name = body.pop("from"), body.pop("to"), body.pop("name", None)
         if name is None:
             found = plans.ready(plans.read(plans.known_fields(plans.plan_fields(body))), self._clock.now())
         else:
@@ -212,8 +215,8 @@ class ScheduleRoutes:
     def load(self, asked: Asked) -> Answer:
         """Ticks of all schedules by the minute."""
         body = body_of(asked, _Span, "A load")
-        begin = self._clock.now() if body.from_ is None else instant(body.from_)
-        found = load(rules_of(self._client.schedules()), begin, length=duration(body.for_))
+        begin = self._clock.now() if body.from_ is None else of_field("from", instant, body.from_)
+        found = load(rules_of(self._client.schedules()), begin, length=of_field("for", duration, body.for_))
         return Answer(200, load_document(found))
 
     def _acting(self, asked: Asked) -> OperatingClient:

@@ -115,7 +115,7 @@ def test_series_tell_the_same_over_time(counted: Numbers, server: Serving) -> No
         ("", "metric"),
         ("?metric=moves", "metric"),
         ("?metric=moved&step=5m", "step"),
-        ("?metric=moved&step=soon", ""),
+        ("?metric=moved&step=soon", "step"),
         ("?metric=moved&from=yesterday", "from"),
         ("?metric=moved&by=colour", "by"),
     ],

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from mainspring.domain.schemas import validator_of
 from mainspring.domain.workflow import Node, Workflow
 from mainspring.errors import InvalidWorkflow
 from mainspring.transitions.literals import Taker, Takers, check_literals
-from mainspring.transitions.prepared import Taking, validator_of
+from mainspring.transitions.prepared import Taking
 from mainspring.transitions.run_births import taking_of
 
 SCHEMA: dict[str, Any] = {

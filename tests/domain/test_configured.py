@@ -59,6 +59,23 @@ def process(tmp_path: Path) -> Process:
     return Process(tmp_path)
 
 
+def test_what_depends_on_another_setting_is_told_as_it_holds(process: Process) -> None:
+    def told(name: str) -> object:
+        return next(one.value for one in process.live.holdings(()) if one.key.text == name)
+
+    assert told("processes") == 9, "slots, at most 32"
+    process.reads("slots = 5")
+    assert told("processes") == 5
+    assert process.said == [
+        f"{name} is {text} now ({place})"
+        for name, text, place in (
+            ("slots", "5", f"{process.file} line 1"),
+            ("processes", "5", "default"),
+            ("lease", "30s", "default"),
+        )
+    ]
+
+
 def test_a_file_speaks_of_everything_and_of_queues_tasks_and_workers_by_name(process: Process) -> None:
     assert process.stated == {
         "lease": 20 * SECOND,

@@ -127,6 +127,9 @@ def test_a_worker_that_starts_while_the_database_is_away_amid_its_hello_joins_wh
         proxy.at_commit = ""
         world.eventually(lambda: "late" in world.active(), what="the worker")
         assert worker.status is None
+    warned = [line for line in worker.said.splitlines() if "Trying again in a second" in line]
+    assert all(json.loads(line)["level"] == "warning" for line in warned if line.startswith("{"))
+    assert any(line.startswith("{") for line in warned)
 
 
 def test_jobs_that_run_across_a_short_outage_end_as_if_nothing_had_been(world: World, server: postgres.Server) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from mainspring.config.file import settings_of
 from mainspring.config.layers import Loaded, defaults
 from mainspring.domain.address import shown
-from mainspring.domain.configured import Holding, Kept, Layers, Stated, holding, stated_of
+from mainspring.domain.configured import Holding, Kept, Layers, Stated, holding, stated_of, winner
 from mainspring.domain.setting import BY_NAME, Layer, Settings, value_text
 from mainspring.errors import InvalidSetting
 
@@ -93,8 +93,8 @@ class Live:
         for name in changed:
             setting, value = BY_NAME[name], getattr(self.settings, name)
             text = setting.default_text if value is None else shown(value_text(setting, value))
-            when = "at the next start" if setting.restart_only else "now"
-            self._say(f"{name} is {text or 'not set'} {when} ({self.loaded.origins[name]})")
+            now, late = ("", "; it takes effect at the next start") if setting.restart_only else (" now", "")
+            self._say(f"{name} is {text or 'not set'}{now} ({self.loaded.origins[name]}){late}")
         return before.layers.get(layer, {}) != self.loaded.layers[layer]
 
     def _once(self, text: str) -> None:
@@ -105,7 +105,8 @@ class Live:
 
 
 def _all(layers: Layers) -> list[Holding]:
-    return list(holding(layers, defaults({})))
+    stated = {name: found[1].value for name in BY_NAME if (found := winner(layers, name, "")) is not None}
+    return list(holding(layers, defaults(stated)))
 
 
 def _mark(path: Path) -> _Mark:

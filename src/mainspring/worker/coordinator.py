@@ -33,7 +33,7 @@ from mainspring.worker.forensics import RunnerDeath
 from mainspring.worker.frames import Channel
 from mainspring.worker.heeding import Heeding
 from mainspring.worker.options import WorkerOptions
-from mainspring.worker.recording import Diary, diary, say_aloud, tell_death
+from mainspring.worker.recording import Diary, diary, say_aloud, tell_death, tell_trouble
 from mainspring.worker.requests import RequestDesk
 from mainspring.worker.roster import Roster
 from mainspring.worker.runners import RunnerProcess, RunnerSpec
@@ -154,7 +154,7 @@ class Coordinator:
         except (InjectedFault, AppNotLoadable, StoreMoved):
             raise
         except Exception as error:  # noqa: BLE001 - a loop outlives every fault of one turn
-            self._say(f"{type(error).__name__}: {error} Trying again in {seconds(self._backoff):.1f} s.")
+            tell_trouble(f"{type(error).__name__}: {error} Trying again in {seconds(self._backoff):.1f} s.")
             self._waiting_for_turn, self._backoff = self._backoff, Duration(min(_BACKOFF_LONGEST, 2 * self._backoff))
             self._desk.give(self._put)
             self._carry_out(dispatch.salvage())
@@ -289,7 +289,7 @@ class Coordinator:
         try:
             frames = channel.read()
         except ProtocolViolation as error:
-            self._say(f"runner {runner.number}: {error} It is ended.")
+            tell_trouble(f"runner {runner.number}: {error} It is ended.")
             runner.kill()
             frames = []
         for frame in frames:
@@ -322,7 +322,7 @@ class Coordinator:
                 try:
                     self._dispatch = self._register(hello)
                 except STORE_AWAY as error:
-                    self._say(f"{type(error).__name__}: {error} Trying again in a second.")
+                    tell_trouble(f"{type(error).__name__}: {error} Trying again in a second.")
                     return
             del self._greeted[0]
             if runner.number in self._runners:
@@ -384,7 +384,7 @@ class Coordinator:
         """The app can't be loaded: at start that ends the worker; later it is retried with a growing pause."""
         if self._dispatch is None:
             raise AppNotLoadable(message)
-        self._say(f"runner {runner.number} can't load the app:\n{message}")
+        tell_trouble(f"runner {runner.number} can't load the app:\n{message}")
 
     def _guard_spoke(self, runner: RunnerProcess) -> None:
         death = runner.poll_death()

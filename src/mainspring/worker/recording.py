@@ -55,6 +55,11 @@ def tell_death(runner: int, why: str, held: Iterable[Held]) -> None:
         _LOG.warning("job %d was in runner %d: %s", one.job, runner, why, extra=about)
 
 
+def tell_trouble(text: str) -> None:
+    """What somebody should look at, although the worker goes on: ``logs --system --level warning`` has it."""
+    _LOG.warning("%s", text)
+
+
 def say_aloud(text: str) -> None:
     """To standard error, for a worker that nobody has given a log."""
     sys.stderr.write(f"mainspring worker: {text}\n")

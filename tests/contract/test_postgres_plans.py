@@ -65,6 +65,7 @@ def check(story: Story) -> None:
             continue
         plan = story.bench.plan(story.store, name)
         assert scanned(plan) <= MAY_SCAN.get(name, frozenset()), f"{name} reads a whole table: {plan}"
+        assert not any("Bitmap" in step for step in plan), f"{name} finds rows without their order: {plan}"
         listed = [step for step in plan if step.startswith("Filter:") and "= ANY ((translate" in step]
         assert not listed, f"{name} reads a list anew for each row that it looks at: {plan}"
 

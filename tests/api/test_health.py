@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from mainspring.clock import MINUTE, SECOND, Clock, Duration
+from mainspring.clock import MILLISECOND, MINUTE, SECOND, Clock, Duration
 from mainspring.engine.drive import Drive
 from mainspring.errors import StoreCorrupt, StoreUnreachable
-from mainspring.server.health import LOOP_PATIENCE, Health
+from mainspring.server.health import LOOP_PATIENCE, WRITE_PAUSE, Health
 from tests.api.hand_clock import HandClock
 
 
@@ -138,6 +138,26 @@ def test_a_loop_that_fails_says_so_in_the_log_once_and_now_and_then(caplog: pyte
     turns.error = None
     turns.once()
     assert said() == ["mainspring.retention: turns again"]
+
+
+def test_how_long_the_last_write_took_is_known_unless_it_failed() -> None:
+    clock = HandClock(1_000_000)
+    error: list[Exception] = []
+
+    def write() -> None:
+        clock.at += 30 * MILLISECOND
+        if error:
+            raise error[0]
+
+    health = Health([], clock, write, list)
+    assert health.write_took is None
+    health.fit()
+    assert health.write_took == 30 * MILLISECOND
+    error.append(StoreUnreachable("gone"))
+    clock.at += WRITE_PAUSE
+    health.fit()
+    assert health.write_took is None
+    health.close()
 
 
 def test_a_store_that_refuses_is_red_with_its_error() -> None:

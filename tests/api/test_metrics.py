@@ -80,7 +80,7 @@ def test_server_workers_and_machine_are_told_of(counted: Numbers, server: Servin
             "process_open_fds",
             "mainspring_host_disk_bytes",
         ),
-        *("mainspring_host_memory_bytes", "mainspring_store_read_seconds"),
+        *("mainspring_host_memory_bytes", "mainspring_store_read_seconds", "mainspring_store_write_seconds"),
     ):
         assert of(counted, name) > 0, name
 

@@ -54,6 +54,8 @@ class Health:
         self._workers = workers
         self._written_at: Duration | None = None
         self._refusal: MainspringError | None = None
+        self.write_took: Duration | None = None
+        """How long the last durable write took that was tried; None before the first, and where it failed."""
         self._thread = ThreadPoolExecutor(1, "mainspring-health")
 
     def fit(self) -> Verdict:
@@ -85,6 +87,7 @@ class Health:
         """Why the store took no write when it was last tried; on the doctor's thread only."""
         now = self._clock.monotonic()
         if self._written_at is None or now - self._written_at >= WRITE_PAUSE:
+            self.write_took = None
             try:
                 self._write()
             except MainspringError as error:
@@ -93,6 +96,7 @@ class Health:
                 self._refusal = error
             else:
                 self._refusal = None
+                self.write_took = Duration(self._clock.monotonic() - now)
             self._written_at = self._clock.monotonic()
         return self._refusal
 

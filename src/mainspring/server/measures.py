@@ -64,8 +64,13 @@ def of_workers(workers: Sequence[Worker]) -> list[Family]:
     ]
 
 
-def of_server(loops: Mapping[str, tuple[Duration, bool]], *, fit: bool, read: Duration) -> list[Family]:
-    """How this server does. ``read``: how long the store took to answer for these numbers."""
+def of_server(
+    loops: Mapping[str, tuple[Duration, bool]], *, fit: bool, read: Duration, write: Duration | None
+) -> list[Family]:
+    """How this server does. ``read``: how long the store took to answer for these numbers.
+
+    ``write``: how long a small durable write took; None where it failed.
+    """
     return [
         _gauge("mainspring_healthy", "1 where /healthz says ok.", [Sample(int(fit))]),
         _gauge(
@@ -79,6 +84,11 @@ def of_server(loops: Mapping[str, tuple[Duration, bool]], *, fit: bool, read: Du
             [Sample(int(failing), {"loop": name}) for name, (_, failing) in loops.items()],
         ),
         _gauge("mainspring_store_read_seconds", "How long the store took for these numbers.", [Sample(seconds(read))]),
+        _gauge(
+            "mainspring_store_write_seconds",
+            "How long the last durable write took by which this server tried the store; none where it failed.",
+            [] if write is None else [Sample(seconds(write))],
+        ),
     ]
 
 

@@ -63,7 +63,7 @@ class MetricRoutes:
         families = [
             *of_store(figures),
             *of_workers(workers),
-            *of_server(self._health.loops(), fit=fit, read=took),
+            *of_server(self._health.loops(), fit=fit, read=took, write=self._health.write_took),
             *of_machine(self._disk),
         ]
         return Answer(200, text(families), {"content-type": CONTENT_TYPE})

@@ -12,14 +12,16 @@ from mainspring.domain.job import JobFilter
 from mainspring.domain.joins import RunState
 from mainspring.domain.plan import Plan
 from mainspring.domain.run import RunRequest
+from mainspring.domain.steps import header_of
 from mainspring.domain.timetable import Origin
 from mainspring.domain.topic import SubscriptionWanted
 from mainspring.domain.webhook import WebhookWanted
 from mainspring.domain.workflow import Node, Workflow, content_hash
 from mainspring.engine.carry import Carry
 from mainspring.engine.fire import Fire
-from mainspring.errors import Unauthenticated, UnresolvedReference
+from mainspring.errors import InvalidWorkflow, Unauthenticated, UnresolvedReference
 from mainspring.store import runs as store_runs
+from mainspring.store import workflows as store_workflows
 from mainspring.transitions.inputs import resolved
 from tests.contract.run_stories import Runs, node
 from tests.contract.stories import Story
@@ -226,3 +228,13 @@ def test_a_definition_that_is_spoiled_fails_what_names_it_and_all_else_goes_on(s
     assert outcomes(story, "inner") == [("missed", 1)]
     assert outcomes(story, "sound") == [("fired", 1)]
     assert "sound" in [one.name for one in workflows.listed(story.store)]
+
+
+def test_a_definition_that_an_older_version_took_is_not_taken_again(story: Story) -> None:
+    broken = Workflow("broken", (node("a"),), parameters={"type": "object", "properties": {"x": {"type": "text"}}})
+    story.store.write(lambda tx: store_workflows.insert(tx, content_hash(broken), header_of(broken), 1))
+    story.bench.alter(story.store, "update workflow_version set whole = 1")
+    with pytest.raises(InvalidWorkflow, match="no JSON Schema"):
+        workflows.put(story.store, broken, actor="ann")
+    with pytest.raises(InvalidWorkflow, match="no JSON Schema"):
+        control_runs.start(story.store, RunRequest(broken), actor="ann")

@@ -311,6 +311,15 @@ def test_a_second_one_is_refused_naming_the_first(world: World):
     assert (up.stop(), other.stop()) == (0, 0)
 
 
+def test_a_directory_for_a_database_is_refused_and_nothing_is_left_beside_it(world: World):
+    place = world.folder / "place"
+    place.mkdir()
+    up = world.up("--db", f"sqlite:///{place}", ready=False)
+    assert up.wait() == 5
+    assert f"Name a file: sqlite:///{place}/mainspring.db" in up.said
+    assert not list(world.folder.glob("place.*"))
+
+
 def test_a_second_one_on_postgresql_is_told_that_another_directory_will_do(world: World):
     url = "postgresql://ann:secret@db.example/jobs"  # it is refused before anything is asked of it
     held = take(world.folder / lock_place(url), waiting=print)

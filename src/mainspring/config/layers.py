@@ -122,6 +122,8 @@ def lock_place(url: str) -> Path:
     Raises StoreUnreachable for what is no database that several processes can share.
     """
     file = sqlite_file(url)
+    if file is not None and os.path.isdir(file):  # noqa: PTH112 - unlike Path.is_dir it answers no where we may not look
+        raise StoreUnreachable(f"{file} is a directory.", remedy=f"Name a file: sqlite:///{file}/mainspring.db")
     if file is not None:
         return file
     if not is_postgres(url):

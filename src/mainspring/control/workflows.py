@@ -51,7 +51,6 @@ def checked(store: Store, document: Workflow) -> Graph:
     """A document against what is known here. Raises InvalidWorkflow, PayloadTooLarge."""
     tasks, names = store.read(lambda tx: (catalog.callable_names(tx), [found.name for found in workflows.every(tx)]))
     graph = compiled(document, tasks=tasks, known=lambda: tasks, workflows={*names, document.name})
-    check_schema(document)
     check_nesting(document, lambda name: store.read(lambda tx: workflows.known(tx, name)))
     check_literals(document, store.read(lambda tx: takers_of(tx, document)))
     return graph
@@ -59,6 +58,7 @@ def checked(store: Store, document: Workflow) -> Graph:
 
 def kept(store: Store, document: Workflow) -> int:
     """The number of this version, stored where it is new: a large one in several transactions, used after the last."""
+    check_schema(document)  # one that is there may be of an older version, which looked at no schema
     version = there(store, content_hash(document))
     return bring(store, checked(store, document)) if version is None else version
 

@@ -24,13 +24,13 @@ def test_a_running_server_takes_over_what_its_file_says_of_schedules(world: Worl
     world.eventually(lambda: "[schedules.more]" in server.said, what="what is wrong with it")
     now = known()
     assert (list(now), now["pulse"].plan, now["pulse"].changed_at) == (["pulse"], made.plan, made.changed_at)
-    assert "keep_ticks is another" not in server.said, "nothing is taken by halves"
+    assert "keep_ticks is 40d" not in server.said, "nothing is taken by halves"
     file.write_text(
         f'keep_ticks = "41d"\n{PULSE.replace("1h", "2h")}[schedules.more]\ncron = "1 * * * *"\ntask = "quick"\n'
     )
     world.eventually(lambda: "more" in known(), what="the corrected file")
     assert known()["pulse"].plan.recurrence["every"] == "2h"
-    world.eventually(lambda: "keep_ticks is " in server.said, what="its settings")
+    world.eventually(lambda: "keep_ticks is 41d now" in server.said, what="its settings")
     assert server.said.count("[schedules.more]") == 1, "it was said once"
     file.write_text("[schedules]\n")
     world.eventually(lambda: {one.standing for one in known().values()} == {Standing.WITHDRAWN}, what="the end of both")

@@ -13,6 +13,7 @@ from mainspring.faults import FaultPoint
 from mainspring.store import BINARY, Store, postgres_schema
 from mainspring.store.postgres import PostgresEngine
 from mainspring.store.statements import migrations
+from mainspring.store.upgrading import upgrade_at
 from tests import postgres
 from tests.contract.children import LONGEST, environment
 
@@ -80,6 +81,8 @@ def test_newer_tables_that_refuse_this_version_are_left_alone(empty: str, postgr
     postgres_server.ask("update mainspring.schema_version set version = 9999, oldest_binary = '999.0'", database)
     with pytest.raises(SchemaTooNew, match=r"999\.0"):
         Store.open(empty)
+    with pytest.raises(SchemaTooNew, match=r"999\.0"):
+        upgrade_at(empty)  # that there is nothing to do would be no help
 
 
 def test_a_server_that_is_not_there_is_told_at_once_and_without_the_password() -> None:

@@ -43,8 +43,10 @@ def upgrade(engine: PostgresEngine, *, binary: str, steps: Sequence[Step] = ()) 
     Several may try at once: one does it, the others find it done. Raises SchemaTooNew, StoreReadOnly.
     """
     made = []
+    steps = steps or migrations("postgres")
+    check_not_newer(engine.path, version_of(engine), steps[-1][0], binary)
     with _patient(engine) as connection:
-        for step in steps or migrations("postgres"):
+        for step in steps:
             with connection.transaction():
                 _enter(connection, engine)
                 if _made(connection, engine, step, binary):

@@ -67,7 +67,7 @@ def paged(asked: Asked, found: Iterable[T], wire: Callable[[T], dict[str, Any]],
     if cursor is not None:
         try:
             items = items[bisect_right(items, _read(cursor), key=place) :]
-        except (binascii.Error, ValueError, TypeError) as error:
+        except (binascii.Error, ValueError, TypeError, msgspec.MsgspecError) as error:
             raise InvalidCursor(
                 f"{cursor[:40]!r} is not a cursor of this list.", remedy="Pass back what 'next' said.", field="cursor"
             ) from error

@@ -19,14 +19,6 @@ PAGE = (DOCS / "guides" / "workflows.md").read_text()
 SCHEMA = DOCS / "reference" / "workflow.schema.json"
 
 
-def test_the_code_of_the_guide_runs_from_top_to_bottom() -> None:
-    names: dict[str, object] = {"__name__": "guide"}
-    found = list(blocks(PAGE, "python"))
-    for line, code in found:
-        exec(compile("\n" * (line - 1) + code, "workflows.md", "exec"), names)
-    assert len(found) >= 3
-
-
 def test_the_files_of_the_guide_are_documents() -> None:
     files = [written.read(code, "guide.yaml") for _, code in blocks(PAGE, "yaml")]
     assert [document.name for document in files] == ["nightly", "weekly"]

@@ -34,7 +34,7 @@ def test_the_late_end_of_a_node_whose_worker_was_frozen_changes_nothing(world: W
     world.eventually(lambda: world.client.run(run).progress.succeeded == 1)
     second = world.eventually(lambda: world.client.run_nodes(run)[1].jobs)[0].id
     world.started(second)
-    frozen.send(signal.SIGSTOP)
+    world.freeze(frozen.pid)
     world.worker("other")
     world.eventually(lambda: world.client.run(run).done, within=30)
     os.kill(frozen.pid, signal.SIGCONT)

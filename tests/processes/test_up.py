@@ -268,11 +268,7 @@ def test_a_second_signal_gives_running_jobs_back_and_the_last_line_says_what_wai
 def test_what_does_not_end_is_killed_at_last_and_that_is_no_success(world: World):
     up = world.up(drain="0s", grace="0s")
     worker = roles(up)["worker"]
-    os.kill(worker, signal.SIGSTOP)
-    while not world.writable():  # frozen amid a commit, it would hold up the server as well
-        os.kill(worker, signal.SIGCONT)
-        world.eventually(world.writable)
-        os.kill(worker, signal.SIGSTOP)
+    world.freeze(worker)
     asked_at = world.now()
     up.send(signal.SIGTERM)
     assert up.wait(30) == 1, up.said
@@ -284,7 +280,7 @@ def test_what_does_not_end_is_killed_at_last_and_that_is_no_success(world: World
 
 def test_a_third_signal_kills(world: World):
     up = world.up()
-    os.kill(roles(up)["worker"], signal.SIGSTOP)
+    world.freeze(roles(up)["worker"])
     for word in ("draining", "hurrying", "killing"):
         up.send(signal.SIGINT)
         world.eventually(lambda word=word: word in up.said)  # type: ignore[misc]

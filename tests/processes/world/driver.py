@@ -213,6 +213,14 @@ class World:
             other.execute("rollback")
             return True
 
+    def freeze(self, pid: int) -> None:
+        """Stop a process, but not amid a commit to a SQLite file, where it would hold up everybody else."""
+        os.kill(pid, signal.SIGSTOP)
+        while not self.writable():
+            os.kill(pid, signal.SIGCONT)
+            self.eventually(self.writable)
+            os.kill(pid, signal.SIGSTOP)
+
     def server(self, **settings: Any) -> Process:
         """A server on a free port."""
         return self.start("server", "--port", str(free_port()), **settings)

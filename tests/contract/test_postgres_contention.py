@@ -92,7 +92,7 @@ def test_of_two_in_a_deadlock_both_are_done_in_the_end(store: Store) -> None:
         store.write(work)
 
     run(lambda: touch("left", "right"), lambda: touch("right", "left"))
-    assert len(tries) == 3
+    assert len(tries) >= 3, "one was tried again; it may have met the other once more"
 
 
 def test_a_change_of_a_schedule_and_its_tick_wait_for_each_other_in_one_order(

@@ -236,8 +236,11 @@ def test_an_idle_server_sleeps(start: Start) -> None:
         texts = [path.read_text() for path in Path(f"/proc/{serving.process.pid}/task").glob("*/status")]
         return sum(int(text.partition("\nvoluntary_ctxt_switches:")[2].split()[0]) for text in texts)
 
-    clock = SystemClock()
-    clock.wait(SECOND)
-    before = wakes()
-    clock.wait(Duration(3 * SECOND))
-    assert wakes() - before < 30
+    clock, least = SystemClock(), 1_000
+    for _ in range(6):  # a minute may end in one of these spans, or the machine be busy: then it wakes more often
+        before = wakes()
+        clock.wait(Duration(3 * SECOND))
+        least = min(least, wakes() - before)
+        if least < 30:
+            break
+    assert least < 30
